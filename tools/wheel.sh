@@ -41,7 +41,8 @@ make_tools() {
 # interpreter scikit-build-core empties the build folder: so ccache keeps the objects without Python,
 # and needs compilers that are one word.
 use_zig() {
-  local zig=$PWD/$folder/zig/ziglang/zig place=$PWD/$folder/zig-$target mode suffix
+  local zig=$PWD/$folder/zig/ziglang/zig place=$PWD/$folder/zig-$target mode suffix headers
+  local flags=-fno-sanitize=undefined # zig checks at run time what is compiled by -Og
   [[ -x $zig ]] || step wheel-zig "zig" \
     "$tools/pip" install --disable-pip-version-check "${links[@]}" --target "$folder/zig" ziglang
   mkdir -p "$place"
@@ -57,9 +58,16 @@ use_zig() {
   else
     say "there is no ccache: everything is compiled again for each interpreter"
   fi
-  # zig checks at run time what is compiled by -Og
+  # Debian's Python.h includes <x86_64-linux-gnu/python3.14/pyconfig.h>, and zig reads no /usr/include.
+  headers=$("$python" -c 'import sys, sysconfig
+print("%s/python%d.%d" % (sysconfig.get_config_var("MULTIARCH"), *sys.version_info[:2]))')
+  if [[ -d /usr/include/$headers ]]; then
+    mkdir -p "$place/include/${headers%/*}"
+    ln -sfn "/usr/include/$headers" "$place/include/$headers"
+    flags+=" -isystem $place/include"
+  fi
   options+=(--config-settings=cmake.define.CMAKE_DISABLE_PRECOMPILE_HEADERS=ON
-    --config-settings=cmake.define.CMAKE_CXX_FLAGS=-fno-sanitize=undefined)
+    --config-settings=cmake.define.CMAKE_CXX_FLAGS="$flags")
   if [[ $target != "$(uname -m)" ]]; then
     suffix=$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
     suffix=${suffix/$(uname -m)/$target}
