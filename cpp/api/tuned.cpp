@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/tuned.hpp"
 
+#include <dirent.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
+#include <memory>
 #include <tuple>
 
 #include "base/digest.hpp"
@@ -18,8 +18,6 @@
 
 namespace op2::api {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int tuned_schema = 2;
 
@@ -52,20 +50,31 @@ TunedFile parsed_tuned(std::string_view compact) {
   return found;
 }
 
+/// The files of a folder, or the path itself. Not by <filesystem>, whose code is large.
+std::vector<std::string> tuned_files_in(const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
+  if (!folder) return {path};
+  std::vector<std::string> names;
+  while (const dirent* one = ::readdir(folder.get())) {
+    const std::string_view name(one->d_name);
+    if (name.ends_with(".json") && !name.starts_with('.')) {
+      names.push_back(fmt::format("{}/{}", path, name));
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// Without links; empty if nothing is there.
+std::string absolute_path(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> found(::realpath(path.c_str(), nullptr), &std::free);
+  return found ? std::string(found.get()) : std::string();
+}
+
 }  // namespace
 
 Tuned::Tuned(const std::string& path) {
-  std::error_code error;
-  std::vector<std::string> names;
-  if (fs::is_directory(path, error)) {
-    for (const fs::directory_entry& one : fs::directory_iterator(path, error)) {
-      const bool is_hidden = one.path().filename().string().starts_with('.');
-      if (one.path().extension() == ".json" && !is_hidden) names.push_back(one.path().string());
-    }
-    std::ranges::sort(names);
-  } else {
-    names.push_back(path);
-  }
+  const std::vector<std::string> names = tuned_files_in(path);
   for (const std::string& name : names) add(name);
   if (names.empty()) {
     problems_.push_back(fmt::format("there are no tuned choices in '{}'", path));
@@ -74,7 +83,7 @@ Tuned::Tuned(const std::string& path) {
 
 void Tuned::add(const std::string& path) {
   try {
-    const std::string absolute = fs::absolute(path).string();
+    const std::string absolute = absolute_path(path);
     const std::string text = text_of_file(absolute);
     if (text.empty()) throw UsageError("it cannot be read, or is empty");
     const std::string why = why_untrusted(absolute, "the file", Trust::provided);
