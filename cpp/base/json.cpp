@@ -11,21 +11,23 @@ namespace {
 
 constexpr int most_json_depth = 64;
 
+[[noreturn]] void refuse_json() {
+  throw UsageError("it is cut short, or no file of this kind");
+}
+
 class JsonReader {
  public:
   explicit JsonReader(std::string_view text) : text_(text) {}
 
   Json whole() {
     Json found = value(0);
-    if (at_ != text_.size()) fail();
+    if (at_ != text_.size()) refuse_json();
     return found;
   }
 
  private:
-  [[noreturn]] static void fail() { throw UsageError("it is cut short, or no file of this kind"); }
-
   [[nodiscard]] char peek() const {
-    if (at_ >= text_.size()) fail();
+    if (at_ >= text_.size()) refuse_json();
     return text_[at_];
   }
 
@@ -36,33 +38,33 @@ class JsonReader {
   }
 
   Json value(int depth) {
-    if (depth > most_json_depth) fail();
+    if (depth > most_json_depth) refuse_json();
     Json found;
     const std::size_t begin = at_;
     if (peek() == '"') {
       found.string = string();
     } else if (take('{')) {
       for (bool more = !take('}'); more; more = !take('}')) {
-        if (!found.members.empty() && !take(',')) fail();
+        if (!found.members.empty() && !take(',')) refuse_json();
         std::string name = string();
-        if (!take(':')) fail();
+        if (!take(':')) refuse_json();
         found.members.emplace_back(std::move(name), value(depth + 1));
       }
     } else if (take('[')) {
       for (bool more = !take(']'); more; more = !take(']')) {
-        if (!found.items.empty() && !take(',')) fail();
+        if (!found.items.empty() && !take(',')) refuse_json();
         found.items.push_back(value(depth + 1));
       }
     } else {
       while (at_ < text_.size() && std::string_view(",]}").find(text_[at_]) == text_.npos) ++at_;
-      if (at_ == begin) fail();
+      if (at_ == begin) refuse_json();
     }
     found.text = text_.substr(begin, at_ - begin);
     return found;
   }
 
   std::string string() {
-    if (!take('"')) fail();
+    if (!take('"')) refuse_json();
     std::string out;
     while (!take('"')) {
       char next = text_[at_++];
@@ -90,7 +92,7 @@ class JsonReader {
     const std::string_view digits = text_.substr(at_, n_digits);
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), found, base);
-    if (error != std::errc() || end != digits.data() + n_digits) fail();
+    if (error != std::errc() || end != digits.data() + n_digits) refuse_json();
     at_ += n_digits;
     return found;
   }
@@ -122,14 +124,14 @@ const Json& Json::at(std::string_view name) const {
   for (const auto& [known, value] : members) {
     if (known == name) return value;
   }
-  throw UsageError("it is cut short, or no file of this kind");
+  refuse_json();
 }
 
 double Json::number() const {
   double found = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
   if (error == std::errc() && end == text.data() + text.size()) return found;
-  throw UsageError("it is cut short, or no file of this kind");
+  refuse_json();
 }
 
 std::string without_blanks(std::string_view text) {

@@ -181,21 +181,28 @@ void use(const abi::InversePlan& /*spec*/, const PlanRequest& request, PlanCache
   use_further(request, plans, plan, {.offset = 1, .entries = 1});
 }
 
+/// Add the rows of each composed Map, as @p rows_of finds them.
+template <class RowsOf>
+void add_composed(const PlanRequest& request, LoopPlan& plan, const RowsOf& rows_of) {
+  int number = 0;
+  for (const MapPointer& map : request.composed) {
+    const auto rows = rows_of(map);
+    plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
+    plan.n_bytes += bytes_of(*rows);
+  }
+}
+
 void use(const abi::PairsPlan& spec, const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   const auto pairs =
       plans.pairs(request.inverse, {.width = spec.columns, .lanes = 0}, request.n_threads);
   use_rows(request, pairs, plan);
   plan.arrays.add(PlanArray::sizes, numbers({pairs->n_rows, pairs->width}));
   plan.arrays.add(PlanArray::neighbours, array_of(pairs->neighbours, pairs));
+  add_composed(request, plan, [&](const MapPointer& map) {
+    return plans.composed_pairs(map, request.inverse, {.width = spec.columns, .lanes = 0},
+                                spec.composed.bytes, request.n_threads);
+  });
   int number = 0;
-  for (const MapPointer& map : request.composed) {
-    const auto rows =
-        plans.composed_pairs(map, request.inverse, {.width = spec.columns, .lanes = 0},
-                             spec.composed.bytes, request.n_threads);
-    plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
-    plan.n_bytes += bytes_of(*rows);
-  }
-  number = 0;
   for (const CornerTables& maps : request.corners) {
     const auto codes = plans.corners(maps.of_elements, maps.of_targets, request.inverse,
                                      spec.columns, request.n_threads);
@@ -231,14 +238,11 @@ void use_pairs(const abi::ColumnsPlan& spec, const PlanRequest& request, PlanCac
   plan.n_bytes = pairs->bytes();
   plan.arrays.add(PlanArray::sizes, numbers({pairs->n_rows, pairs->width}));
   plan.arrays.add(PlanArray::neighbours, array_of(pairs->neighbours, pairs));
+  add_composed(request, plan, [&](const MapPointer& map) {
+    return plans.composed_pairs(map, request.inverse, layout, spec.composed.bytes,
+                                request.n_threads);
+  });
   int number = 0;
-  for (const MapPointer& map : request.composed) {
-    const auto rows =
-        plans.composed_pairs(map, request.inverse, layout, spec.composed.bytes, request.n_threads);
-    plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
-    plan.n_bytes += bytes_of(*rows);
-  }
-  number = 0;
   for (const InverseSpec& further : request.further) {
     const auto more = plans.columns_in_order(further, spec.lanes, request.n_threads);
     add_further(more, number++, plan);
@@ -258,14 +262,10 @@ void use(const abi::ColumnsPlan& spec, const PlanRequest& request, PlanCache& pl
   plan.arrays.add(PlanArray::column_slot, array_of(columns->slot, columns));
   plan.arrays.add(PlanArray::column_elements, array_of(columns->elements, columns));
   plan.arrays.add(PlanArray::column_targets, array_of(columns->targets, columns));
-  int number = 0;
-  for (const MapPointer& map : request.composed) {
-    const auto rows =
-        plans.composed(map, request.inverse, layout, spec.composed.bytes, request.n_threads);
-    plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
-    plan.n_bytes += bytes_of(*rows);
-  }
-  number = 1;
+  add_composed(request, plan, [&](const MapPointer& map) {
+    return plans.composed(map, request.inverse, layout, spec.composed.bytes, request.n_threads);
+  });
+  int number = 1;
   for (const InverseSpec& further : request.further) {
     const auto more = plans.further_columns(request.inverse, further, layout, request.n_threads);
     add_further(more, number++, plan);

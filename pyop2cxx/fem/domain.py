@@ -224,15 +224,16 @@ class Domain:
         if around is None or self.gdim - self.tdim > 1:
             return
         corners = self._geometry.points[: len(around)]
-        found = self.mesh.cell_vertices.computed_values
-        for start in range(0, len(found), _PART):
-            bad = _tangled(self.jacobians(corners, slice(start, start + _PART)))
+        found, nodes = self.mesh.cell_vertices.computed_values, self.cell_nodes.computed_values
+        for start in range(0, len(nodes), _PART):
+            bad = _tangled(self.jacobians(corners, nodes[start : start + _PART]))
             if not bad.size:
                 continue
             cell = start + int(bad[0])
-            there = slice(cell, cell + 1)
+            turned = nodes[[cell]]
+            turned[:, : len(around)] = nodes[cell, list(around)]
             hint = "move its vertices"
-            if not _tangled(self.jacobians(corners, there, around)).size:
+            if not _tangled(self.jacobians(corners, turned)).size:
                 hint = (
                     "its vertices go around the cell; give them in tensor order, "
                     f"cells[:, {[*around]}]"
@@ -489,22 +490,19 @@ class Domain:
         found: Array = np.einsum("qv,cvd->cqd", values, where)
         return found
 
-    def jacobians(
-        self, points: Array, cells: slice = slice(None), order: Sequence[int] = ()
-    ) -> Array:
+    def jacobians(self, points: Array, nodes: Array | None = None) -> Array:
         """Return derivatives of the map from the reference cell at points of each cell.
 
         Args:
             points: Shape (n, tdim).
-            cells: The cells.
-            order: Of the vertices, if other than in the mesh.
+            nodes: Rows of the coordinates for each cell, shape (n_cells, n); None means those of
+                all cells.
 
         Returns:
             Shape (n_cells, n, gdim, tdim).
         """
         slopes = self._geometry.tabulate(1, points)[1:, :, :, 0]
-        nodes = self.cell_nodes.computed_values[cells]
-        nodes = np.concatenate([nodes[:, list(order)], nodes[:, len(order) :]], axis=1)
+        nodes = self.cell_nodes.computed_values if nodes is None else nodes
         where = points_of(self.mesh.coordinates)[nodes]
         found: Array = np.einsum("tqv,cvd->cqdt", slopes, where)
         return found
