@@ -602,7 +602,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def save(self, filename: str | os.PathLike[str]) -> None:
         """Write the values of the owned entities to a file of NumPy's format, ending in .npy.
 
-        Data behind the values tell `load` the numbering; `numpy.load` returns the values.
+        Data behind the values tell `load` the numbering; `numpy.load` returns the values. If
+        processes share the Set, all must call: the first writes all values.
         """
         self.refuse_left_out()
         kept_files.save(npy_path(filename), self.data_ro, self.set)
@@ -618,7 +619,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         """
         runtime.require_running(self.label, "load")
         path = npy_path(filename)
-        shape = (self.set.size, *self.shape_for("load")[1:])
+        n = self.set.global_size if self.set.is_distributed else self.set.size
+        shape = (n, *self.shape_for("load")[1:])
         found, rows = kept_files.load(path, self.set)
         loaded = as_array(found, self._dtype, shape, f"{self.label}: file {path}")
         self.data_wo[...] = loaded if rows is None else loaded[rows]

@@ -83,11 +83,18 @@ def entries_for(
         mat: The target Mat of the values.
     """
     sparsity = mat.sparsity
-    if len(pattern[0]) != len(sparsity.rowptr) or len(pattern[1]) != len(sparsity.colidx):
+    sets = [dset.set for dset in sparsity.dsets]
+    if not mat.is_distributed and (
+        len(pattern[0]) != len(sparsity.rowptr) or len(pattern[1]) != len(sparsity.colidx)
+    ):
         return None
-    n = max(1, sparsity.dsets[1].set.total_size)
-    here = row_of_each(sparsity.rowptr), sparsity.colidx.astype(np.int64)
+    here = [row_of_each(sparsity.rowptr), sparsity.colidx.astype(np.int64)]
+    if mat.is_distributed:
+        here = [on.global_numbers[numbers] for on, numbers in zip(sets, here, strict=True)]
     moved = [one if way is None else way[one] for one, way in zip(here, rows, strict=True)]
+    n = max(
+        1, sets[1].total_size, *(int(one.max(initial=-1)) + 1 for one in (pattern[1], moved[1]))
+    )
     there = row_of_each(pattern[0]) * n + pattern[1]
     sought = moved[0] * n + moved[1]
     found: Array = np.searchsorted(there, sought)  # columns ascend in each row

@@ -34,25 +34,25 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.io import orders
+from pyop2cxx.io.parts import Parts
 from pyop2cxx.runtime.processes import refuse_several
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.origins import refuse_left_out
 from pyop2cxx.sets.sets import Set
 from pyop2cxx.sets.sparsities import Sparsity
+from pyop2cxx.sets.spread import agree, by_first
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.sets.spread import Spread
 
     Stored = Set | Map | Dat | Global | Mat
 
 _MAPS_OF_MATS = "maps_of_mats"
 _SIDES = ("rows", "columns")
-_NO_FILES = (
-    "files are not carried over processes yet: write gathered() on one rank, or restore before "
-    "op2.distribute"
-)
+_NO_FILES = "files carry Sets shared by op2.distribute; share the mesh so, or write dat.gathered()"
 _FORMAT = "pyop2cxx"
 _VERSIONS = (1, 2)
 """Readable versions; the last is written. Files of version 1 do not tell numberings apart."""
@@ -79,6 +79,9 @@ def save(
     the older file. Sets needed by Maps, Dats and Mats are included, and Maps of Mats. Values keep
     the present numbers; the way back to the original numbers is stored beside them.
 
+    If processes share a Set, all must call: the first writes, slab by slab, and the file is as of a
+    single process, in the numbers before `op2.distribute`.
+
     Args:
         path: The file.
         objects: Sets, Maps, Dats, Globals and Mats, by their names for `load` and `restore`.
@@ -89,6 +92,7 @@ def save(
             were left out of a renumbering of their Set.
         UnsupportedError: A Set is a Subset or extruded; a Map is composed or permuted; a Mat is
             mixed.
+        RanksError: Ranks save different things.
         MissingExtraError: h5py is not installed.
         OSError: The file cannot be written.
 
@@ -105,9 +109,21 @@ def save(
         >>> u.data_ro.tolist()
         [1.0, 2.0, 3.0]
     """
-    h5py = extras.load("h5py", "io.save()")
+    extras.load("h5py", "io.save()")
     _check(objects)
     _check_attributes(attributes or {})
+    parts = Parts([*objects.values(), *_maps_of_mats(objects)])
+    work = partial(_save, path, objects, attributes or {}, parts)
+    by_first(parts.comm, parts.all, work, f"io.save of {', '.join(objects)}")
+
+
+def _save(
+    path: str | os.PathLike[str],
+    objects: Mapping[str, Stored],
+    attributes: Mapping[str, int | float | str],
+    parts: Parts,
+) -> None:
+    h5py = extras.load("h5py", "io.save()")
     about = f"writing {as_path(path).name}"
     n_bytes = _n_bytes(objects) + sum(map(_bytes_of, _maps_of_mats(objects)))
     with replacing(path) as temporary, counting(about, n_bytes) as add:
@@ -115,8 +131,8 @@ def save(
             file.attrs["format"], file.attrs["version"] = _FORMAT, _VERSIONS[-1]
             for kind in (*_KINDS, _MAPS_OF_MATS):
                 file.create_group(kind)
-            file.create_group("attributes").attrs.update(attributes or {})
-            writer = _Writer(file, objects, add)
+            file.create_group("attributes").attrs.update(attributes)
+            writer = _Writer(file, objects, parts, add)
             for name, thing in objects.items():
                 writer.put(name, thing)
             for number, thing in enumerate(_maps_of_mats(objects)):
@@ -222,6 +238,9 @@ def restore(
     renumbering. Entities numbered after the mesh, as edges, facets and most dofs are, need the same
     numbering.
 
+    The file may have been saved by any number of processes. If processes share a Set, all must
+    call, and each reads all and keeps the own rows.
+
     Args:
         path: The file.
         objects: Dats, Globals and Mats by their saved names.
@@ -234,17 +253,21 @@ def restore(
         StoredFileError: The file is damaged, not written by `save`, or has no object of a name; or
             sizes, dims, dtypes or the places of a Mat differ, or the mesh, or a numbering without a
             way to the present one.
+        RanksError: Another rank has failed.
         UsageError: An object without values cannot be restored.
         MissingExtraError: h5py is not installed.
     """
-    with _opened(path) as file, _reading(path, _n_bytes(objects)) as read:
-        values = {
-            name: _values_for(file, name, thing, path, read) for name, thing in objects.items()
-        }
-        attributes = {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in file["attributes"].attrs.items()
-        }
+    shared = [on for thing in objects.values() for on in _on_sets(thing) if on.is_distributed]
+    comm = shared[0].ranks if shared else None
+    sizes = {on: on.global_size for on in shared}
+    values: dict[str, Array] = {}
+    attributes: dict[str, Any] = {}
+    failed: Exception | None = None
+    try:
+        values, attributes = _restored(path, objects, sizes)
+    except Exception as error:
+        failed = error
+    agree(comm, failed, f"io.restore of {', '.join(objects)}")
     for name, thing in objects.items():
         if isinstance(thing, Mat):
             thing.stored("restore", write=True)[...] = values[name]
@@ -256,13 +279,40 @@ def restore(
     return attributes
 
 
+def _restored(
+    path: str | os.PathLike[str], objects: Mapping[str, Any], sizes: Mapping[Set, int]
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Return values for objects, and the attributes."""
+    with _opened(path) as file, _reading(path, _n_bytes(objects)) as read:
+        values = {
+            name: _values_for(file, name, thing, path, read, sizes)
+            for name, thing in objects.items()
+        }
+        attributes = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in file["attributes"].attrs.items()
+        }
+    return values, attributes
+
+
+def _on_sets(thing: Any) -> Sequence[Set]:
+    """Return the Sets of a Dat or Mat."""
+    if isinstance(thing, Mat):
+        return [dset.set for dset in thing.sparsity.dsets]
+    return (thing.dataset.set,) if isinstance(thing, Dat) else ()
+
+
 class _Writer:
     """Writes objects to an open file, each Set once."""
 
     def __init__(
-        self, file: Any, objects: Mapping[str, Stored], add: Callable[[int], None]
+        self,
+        file: Any,
+        objects: Mapping[str, Stored],
+        parts: Parts,
+        add: Callable[[int], None],
     ) -> None:
-        self._file, self._add = file, add
+        self._file, self._parts, self._add = file, parts, add
         self._keys: dict[Set, str] = {}
         self._names: dict[Set, list[str]] = {}
         self._places: dict[Map, str] = {}
@@ -283,11 +333,9 @@ class _Writer:
         if isinstance(thing, Dat):
             group.attrs["set"] = self._key(thing.dataset.set)
             group.attrs["dim"] = thing.dim
-            _write(group, "values", thing.data_ro_with_halos, self._add)
+            self._write(group, thing)
         elif isinstance(thing, Mat):
-            _write(group, "rowptr", thing.sparsity.rowptr, self._add)
-            _write(group, "colidx", thing.sparsity.colidx, self._add)
-            _write(group, "values", thing.stored("save", write=False), self._add)
+            self._write(group, thing)
             for side, dset in zip(_SIDES, thing.sparsity.dsets, strict=True):
                 if type(dset.set) is Set:
                     group.attrs[side] = self._key(dset.set)
@@ -300,11 +348,15 @@ class _Writer:
         group.attrs["label"] = thing.name
         group.attrs["iterset"] = self._key(thing.iterset)
         group.attrs["toset"] = self._key(thing.toset)
-        _write(group, "values", np.asarray(thing.values_with_halo), self._add)
+        self._write(group, thing)
         if thing.offset is not None:
             _write(group, "offset", thing.offset, self._add)
         if isinstance(thing, RaggedMap):
             _write(group, "begins", thing.offsets, self._add)
+
+    def _write(self, group: Any, thing: Stored) -> None:
+        for name, values in self._parts.of(thing).items():
+            _write(group, name, values, self._add)
 
     def put_pattern(self, name: str, thing: Mat) -> None:
         """Write the description of a Mat's Sparsity, after the Maps."""
@@ -327,7 +379,7 @@ class _Writer:
             names = np.array(self._names.get(on, []), dtype=object)
             text = extras.load("h5py", "io.save()").string_dtype()
             group.attrs.create("names", names, dtype=text)
-            _write(group, "sizes", np.array(on.sizes, np.int64), self._add)
+            _write(group, "sizes", np.array(self._parts.sizes[on], np.int64), self._add)
             orders.put_origin(group, on, partial(_write, group, add=self._add))
         return self._keys[on]
 
@@ -358,14 +410,17 @@ def _check(objects: Mapping[str, Stored]) -> None:
                 raise UnsupportedError(f"save: {thing.label} is mixed; save its blocks")
             continue
         for part in _sets_of(thing):
-            refuse_several([part], f"save: '{name}'", _NO_FILES)
-            if type(part) is not Set:
-                raise UnsupportedError(
-                    f"save: '{name}' is on {part!r}; only whole, flat Sets can be saved"
-                )
+            _check_set(part, name)
         if isinstance(thing, Map) and type(thing) not in (Map, RaggedMap):
             raise UnsupportedError(f"save: '{name}' is made of other Maps; save those")
     _refuse_left_out(objects)
+
+
+def _check_set(part: Set, name: str) -> None:
+    if not part.is_distributed:
+        refuse_several([part], f"save: '{name}'", _NO_FILES)
+    if type(part) is not Set:
+        raise UnsupportedError(f"save: '{name}' is on {part!r}; only whole, flat Sets can be saved")
 
 
 def _refuse_left_out(objects: Mapping[str, Stored]) -> None:
@@ -404,11 +459,20 @@ def _maps_of_mats(objects: Mapping[str, Stored]) -> list[Map]:
     return [one for one in needed if one not in named]
 
 
-def _checksum(values: Array) -> str:
-    plain = np.ascontiguousarray(values)
-    digest = blake2b(f"{plain.dtype.str}{plain.shape}".encode(), digest_size=16)
-    digest.update(plain.reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
+class _Checksum:
+    """The checksum of an array, as rows come."""
+
+    def __init__(self, like: Any) -> None:
+        dtype = np.dtype(like.dtype).newbyteorder("=")
+        text = f"{dtype.str}{tuple(like.shape)}"
+        self._digest = blake2b(text.encode(), digest_size=16)
+
+    def add(self, rows: Array) -> None:
+        plain = np.ascontiguousarray(rows)
+        self._digest.update(plain.reshape(-1).view(np.uint8).data)
+
+    def __str__(self) -> str:
+        return self._digest.hexdigest()
 
 
 def _description(file: Any) -> str:
@@ -459,27 +523,49 @@ def _pieces(values: Any) -> Iterator[slice]:
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
-def _write(group: Any, name: str, values: Array, add: Callable[[int], None]) -> None:
+def _write(group: Any, name: str, values: Array | Spread, add: Callable[[int], None]) -> None:
     dataset = group.create_dataset(name, shape=values.shape, dtype=values.dtype)
+    checksum = _Checksum(values)
     for rows in _pieces(values):
-        dataset[rows] = values[rows]
-        add(values[rows].nbytes)
-    dataset.attrs["checksum"] = _checksum(values)
+        piece = values[rows]
+        dataset[rows] = piece
+        checksum.add(piece)
+        add(piece.nbytes)
+    dataset.attrs["checksum"] = str(checksum)
 
 
 @contextmanager
-def _reading(path: str | os.PathLike[str], n_bytes: int) -> Iterator[Callable[[Any], Array]]:
+def _reading(path: str | os.PathLike[str], n_bytes: int) -> Iterator[Callable[..., Array]]:
     """Yield a reader of arrays of a file of the given size, with checks."""
     with counting(f"reading {as_path(path).name}", n_bytes) as add:
-        yield lambda dataset: _read(dataset, path, add)
+        yield partial(_read, path, add)
 
 
-def _read(dataset: Any, path: str | os.PathLike[str], add: Callable[[int], None]) -> Array:
-    values: Array = np.empty(dataset.shape, dataset.dtype.newbyteorder("="))
+def _read(
+    path: str | os.PathLike[str],
+    add: Callable[[int], None],
+    dataset: Any,
+    chosen: Array | None = None,
+) -> Array:
+    """Return a dataset, or some rows of it; all are read for the checksum, a piece at a time."""
+    dtype = dataset.dtype.newbyteorder("=")
+    order = None if chosen is None else np.argsort(chosen, kind="stable")
+    n = dataset.shape[:1] if order is None else order.shape
+    values: Array = np.empty((*n, *dataset.shape[1:]), dtype)
+    checksum = _Checksum(dataset)
     for rows in _pieces(dataset):
-        dataset.read_direct(values, rows, rows)
-        add(values[rows].nbytes)
-    if _checksum(values) != dataset.attrs.get("checksum"):
+        piece = (
+            values[rows]
+            if order is None
+            else np.empty((rows.stop - rows.start, *values.shape[1:]), dtype)
+        )
+        dataset.read_direct(piece, rows)
+        checksum.add(piece)
+        if order is not None and chosen is not None:
+            here = slice(*np.searchsorted(chosen, (rows.start, rows.stop), sorter=order))
+            values[order[here]] = piece[chosen[order[here]] - rows.start]
+        add(piece.nbytes)
+    if str(checksum) != dataset.attrs.get("checksum"):
         raise StoredFileError(
             f"{os.fspath(path)}: {dataset.name} is damaged: its values have another checksum than "
             "when they were saved"
@@ -532,7 +618,12 @@ class _opened:
 
 
 def _values_for(
-    file: Any, name: str, thing: object, path: str | os.PathLike[str], read: Callable[[Any], Array]
+    file: Any,
+    name: str,
+    thing: Any,
+    path: str | os.PathLike[str],
+    read: Callable[..., Array],
+    sizes: Mapping[Set, int],
 ) -> Array:
     kind = next((k for k in ("dats", "globals", "mats") if isinstance(thing, _KINDS[k])), None)
     if kind is None:
@@ -543,18 +634,26 @@ def _values_for(
             f"{os.fspath(path)}: there is no '{name}' among its {kind}; there are: {known}"
         )
     group, what = file[kind][name], f"{os.fspath(path)}: '{name}'"
-    values = read(group["values"])
-    wanted: Any = thing
-    shape = wanted.stored("restore", write=False).shape if kind == "mats" else wanted.shape
-    if values.shape != shape or values.dtype != wanted.dtype:
+    stored, wanted = group["values"], thing
+    if kind == "mats":
+        n = stored.shape[0] if wanted.is_distributed else len(wanted.sparsity.colidx)
+        shape = (n, *wanted.block_dims)
+    elif kind == "dats" and wanted.dataset.set.is_distributed:
+        shape = (sizes[wanted.dataset.set], *wanted.shape[1:])
+    else:
+        shape = wanted.shape
+    if stored.shape != shape or stored.dtype.newbyteorder("=") != wanted.dtype:
         raise StoredFileError(
-            f"{what} has shape {values.shape} of {values.dtype}, but {wanted.label} has {shape} of "
+            f"{what} has shape {stored.shape} of {stored.dtype}, but {wanted.label} has {shape} of "
             f"{wanted.dtype}"
         )
     if kind == "dats":
-        rows = orders.rows_for(file["sets"][group.attrs["set"]], wanted.dataset.set, read, what)
-        return values if rows is None else values[rows]
-    return values[_entries_for(file, group, wanted, read, what)] if kind == "mats" else values
+        on = wanted.dataset.set
+        rows = orders.rows_for(file["sets"][group.attrs["set"]], on, read, what)
+        if on.is_distributed:
+            rows = on.global_numbers if rows is None else rows[on.global_numbers]
+        return read(stored, rows)
+    return read(stored, _entries_for(file, group, wanted, read, what) if kind == "mats" else None)
 
 
 def _entries_for(file: Any, group: Any, mat: Mat, read: Callable[[Any], Array], what: str) -> Array:

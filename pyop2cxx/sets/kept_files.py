@@ -8,6 +8,7 @@ After the array of values follow an array of two digests and an array with the w
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -15,25 +16,31 @@ import numpy as np
 from pyop2cxx.exceptions import DataValueError
 from pyop2cxx.runtime.processes import refuse_several
 from pyop2cxx.sets.origins import Digests, rows_between
+from pyop2cxx.sets.spread import by_first, spread
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.sets.origins import Numbers
+    from pyop2cxx.sets.spread import Spread
 
 
-_NO_FILES = (
-    "files are not carried over processes yet: write gathered() on one rank, or read before "
-    "op2.distribute"
-)
+_NO_FILES = "files carry Sets shared by op2.distribute; share the mesh so, or write dat.gathered()"
 
 
 def save(path: str, values: Array, on: Any) -> None:
-    """Write values with a row for each owned entity of a Set."""
-    refuse_several([on], "save", _NO_FILES)
+    """Write values with a row for each owned entity of a Set; the first process writes all."""
+    if not on.is_distributed:
+        refuse_several([on], "save", _NO_FILES)
+    whole = spread(on, values)
+    comm = on.ranks if on.is_distributed else None
+    by_first(comm, [whole], partial(_save, path, whole, on), f"save of values on '{on.name}'")
+
+
+def _save(path: str, values: Array | Spread, on: Any) -> None:
     digests = Digests() if on.origin is None else on.origin.now()
     order = np.zeros(0, np.int64) if on.reordering.order is None else on.reordering.order
     with open(path, "wb") as file:
-        for one in (values, np.array([digests.in_use, digests.original]), order):
+        for one in (values[:], np.array([digests.in_use, digests.original]), order):
             np.save(file, one, allow_pickle=False)
 
 
@@ -44,21 +51,26 @@ def load(path: str, on: Any) -> tuple[Array, Numbers | None]:
         DataValueError: The file is damaged.
         StoredFileError: As `rows_between`.
     """
-    refuse_several([on], "load", _NO_FILES)
+    if not on.is_distributed:
+        refuse_several([on], "load", _NO_FILES)
+    n = on.global_size if on.is_distributed else on.size
+    numbers = on.global_numbers[: on.size] if on.is_distributed else None
     try:
         with open(path, "rb") as file:
             values = np.load(file, allow_pickle=False)
             rest = _rest(file, os.path.getsize(path))
     except (ValueError, EOFError, MemoryError, SyntaxError, OverflowError, TypeError) as error:
         raise DataValueError(f"file {path} is damaged, or no file of NumPy's: {error}") from None
-    if len(rest) != 2 or values.shape[:1] != (on.size,):
-        return values, None  # of another program; or as_array gives the fault
+    if len(rest) != 2 or values.shape[:1] != (n,):
+        return values, numbers  # of another program; or as_array gives the fault
     digests, order = rest
-    n = on.total_size
+    n = n if on.is_distributed else on.total_size
     if digests.shape != (2,) or (len(order) and not np.array_equal(np.sort(order), np.arange(n))):
         raise DataValueError(f"file {path}: what stands behind the values is damaged")
     there = Digests(*map(str, digests))
     rows = rows_between(there, lambda: order if len(order) else None, on, f"file {path}", on.name)
+    if numbers is not None:
+        return values, numbers if rows is None else rows[numbers]
     return values, None if rows is None else rows[: on.size]
 
 

@@ -149,12 +149,14 @@ def rows_between(
             f"'{on.name}', and only values on cells and vertices can be renumbered; read the mesh "
             "as it was read then, with the same renumber=, and make the space of the same element"
         )
-    before, now = old(), on.reordering.order
+    before = old()
+    now: Numbers | None = on.reordering.order
     if before is now or (before is not None and now is not None and np.array_equal(before, now)):
         return None
-    places = np.arange(on.total_size)
-    if before is not None:
-        places[before] = np.arange(on.total_size)
+    if before is None:
+        return now
+    places = np.empty(len(before), np.int64)
+    places[before] = np.arange(len(before))
     return places if now is None else places[now]
 
 

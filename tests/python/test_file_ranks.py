@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of Sets shared by op2.distribute: written by P processes, read by Q, as by one process."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from on_ranks import failure, outputs
+
+from pyop2cxx.base import extras
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(
+    not (extras.installed()["mpi4py"] and extras.installed()["h5py"]),
+    reason="mpi4py or h5py is not installed",
+)
+
+MESH = """
+from mpi4py import MPI
+from pyop2cxx import io
+from pyop2cxx.exceptions import StoredFileError
+from pyop2cxx.mesh import Mesh, square_mesh
+op2.init(comm=MPI.COMM_WORLD, backend="sequential")
+rank, n = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+random = np.random.default_rng(3)
+plain = square_mesh(5)
+points, rows = np.array(plain.coordinates.data_ro), np.array(plain.cell_vertices.values)
+moved = random.permutation(len(points))
+mesh = Mesh.from_arrays("triangle", points[np.argsort(moved)], moved[rows], name="m")
+c2v, vertices, cells = mesh.cell_vertices, mesh.vertices, mesh.cells
+u = op2.Dat(vertices**2, np.arange(2.0 * vertices.size).reshape(-1, 2), name="u")
+c = op2.Dat(cells, np.arange(cells.size), "int32", name="c")
+g = op2.Global(2, [1.0, 2.0], name="g")
+A = op2.Mat(op2.Sparsity((vertices**2, vertices**2), [(c2v, c2v, None)]), name="A")
+put = op2.Kernel("void put(double *A, const double *u) { for (int i = 0; i < 36; i++)"
+                 " A[i] += u[i / 6] + 100 * u[i % 6]; }", "put")
+objects = {"u": u, "c": c, "g": g, "A": A, "c2v": c2v, "vertices": vertices}
+wrong = random.integers(0, n, cells.size)
+op2.distribute(cells, wrong * (wrong != 2))  # the rank 2 has nothing
+"""
+SAVE = (
+    MESH
+    + """
+op2.par_loop(put, cells, A(op2.INC, (c2v, c2v)), u(op2.READ, c2v))
+A.assemble()
+u.data[...] += 0.5
+io.save(sys.argv[1], objects, attributes={"time": 2.5})
+u.save(sys.argv[2])
+print("saved")
+"""
+)
+RESTORE = (
+    MESH
+    + """
+whole = io.load(sys.argv[1])  # all have all
+values = np.array(whole["u"].data_ro)
+matrix = whole["A"].to_scipy().toarray()
+def same():
+    assert (u.gathered() == values).all() and g.data_ro.tolist() == [1, 2]
+    assert (u.data_ro_with_halos == values[vertices.global_numbers]).all()
+    assert (c.gathered() == np.arange(cells.global_size)).all()
+    assert (A.gathered().toarray() == matrix).all() and (matrix != 0).sum() > 400
+    y = A @ u
+    assert abs(y.gathered().ravel() - matrix @ values.ravel()).max() < 1e-9
+for dat in (u, c, g, A):
+    dat.zero()
+assert io.restore(sys.argv[1], {"u": u, "c": c, "g": g, "A": A}) == {"time": 2.5}
+same()
+u.zero()
+u.load(sys.argv[2])
+same()
+on = whole["c2v"].iterset
+op2.distribute(on, np.arange(on.size) * n // on.size)
+assert (whole["u"].gathered() == values).all() and (whole["A"].gathered().toarray() == matrix).all()
+x = op2.Dat(vertices, name="x")
+for what in (lambda: io.restore(sys.argv[1], {"u": x}), lambda: io.restore(sys.argv[1], {"x": u})):
+    try:
+        what()
+    except StoredFileError:
+        pass
+    else:
+        raise AssertionError
+same()
+print("right")
+"""
+)
+
+
+def test_files_of_some_ranks_are_read_by_others(tmp_path: Path) -> None:
+    files = {}
+    for n in (1, 2, 3):
+        names = [str(tmp_path / f"{n}.{ending}") for ending in ("h5", "npy")]
+        assert outputs(SAVE, n, *names) == ["saved"] * n
+        files[n] = names
+    assert len({(tmp_path / f"{n}.h5").read_bytes() for n in files}) == 1
+    assert len({(tmp_path / f"{n}.npy").read_bytes() for n in files}) == 1
+    for n, source in ((1, 3), (2, 1), (4, 2)):
+        assert outputs(RESTORE, n, *files[source]) == ["right"] * n
+
+
+def test_a_failure_of_the_first_rank_is_raised_by_all_and_leaves_the_older_file(
+    tmp_path: Path,
+) -> None:
+    text = (
+        MESH
+        + """
+import os
+io.save(sys.argv[1], {"u": u})
+before = open(sys.argv[1], "rb").read() if rank == 0 else b""
+for path, given in ((sys.argv[1] + "/no/a.h5", {"u": u}), (sys.argv[1], {"u": u, "e": 3})):
+    try:
+        io.save(path, given)
+    except Exception as error:
+        print(type(error).__name__)
+assert rank or open(sys.argv[1], "rb").read() == before
+u.data[...] = 7
+if rank:
+    os.kill(os.getpid(), 9)
+io.save(sys.argv[1], objects)
+"""
+    )
+    said = failure(text, 2, str(tmp_path / "a.h5"))
+    assert "Traceback" not in said, said
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name[0] != ".") == ["a.h5"]
+    restored = MESH + "io.restore(sys.argv[1], {'u': u})\nprint(u.gathered()[:2].tolist())\n"
+    assert outputs(restored, 1, str(tmp_path / "a.h5")) == ["[[0.0, 1.0], [2.0, 3.0]]"]
+    text = MESH + "io.save(sys.argv[1], {'u': u} if rank else {'c': c})\n"
+    said = failure(text, 2, str(tmp_path / "b.h5"), PYOP2CXX_PATIENCE="2")
+    assert re.search(r"ranks disagree: rank 0 is at sum of .*; rank 1 is at sum of ", said), said
