@@ -244,6 +244,8 @@ def to_original(data: Dat | npt.ArrayLike, on: Set | None = None) -> Array:
         on = data.dataset.set
     if not isinstance(on, Set):
         return _through({}, data, on)
+    if on.is_distributed:
+        refuse_several([on], "to_original", "dat.gathered() has the numbers before op2.distribute")
     origin, order = on.origin, on.reordering.order
     if isinstance(origin, Tables) and not origin.goes_back and origin.was_renumbered:
         raise UsageError(

@@ -125,15 +125,19 @@ def on_mesh(u: Function) -> Dat:
     element = ("DG", 0, u.ufl_shape) if constant else ("P", degree, u.ufl_shape)
     target = Function(FunctionSpace(mesh, element), u.dat.compute)
     found = u if space.element == target.space.element else interpolate(u, target)
-    if degree > 1 and not constant:
-        nodes = space.domain.cell_nodes.toset
-        values = np.zeros((nodes.size, target.space.dim), u.dat.dtype)
-        by_dof = found.dat.data_ro.reshape(-1, target.space.dim)
-        values[space.domain.cell_nodes.values] = by_dof[target.space.cell_dofs.values]
-        return Dat(nodes**target.space.dim, values, u.dat.dtype, u.name)
-    # the dofs of these elements are numbered as the vertices and as the cells
-    on = mesh.cells if constant else mesh.vertices
-    return Dat(on**target.space.dim, np.array(found.values), u.dat.dtype, u.name)
+    dofs, dim = target.space.cell_dofs, target.space.dim
+    n = mesh.cells.exec_size  # of a shared mesh each owned vertex lies in one of these cells
+    if constant:
+        on, places = mesh.cells, np.arange(n)[:, None]
+    else:
+        corners = space.domain.cell_vertices if degree == 1 else space.domain.cell_nodes
+        on, places = corners.toset, corners.computed_values
+    values = np.zeros((on.total_size, dim), u.dat.dtype)
+    by_dof = found.dat.data_ro_with_halos.reshape(-1, dim)
+    values[places] = by_dof[dofs.computed_values]
+    made = Dat(on**dim, values, u.dat.dtype, u.name)
+    made.halo_valid = not on.is_distributed
+    return made
 
 
 def _set_by_call(function: Function, given: Callable[[Array], Any], what: str) -> None:

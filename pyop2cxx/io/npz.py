@@ -12,6 +12,7 @@ import numpy as np
 from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.io.fields import check_fields, named
+from pyop2cxx.mesh.topology import refuse_shared
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
@@ -66,6 +67,7 @@ def write_npz(
         raise UsageError(f"write_npz: the file must end in .npz, got {os.fspath(path)!r}")
     whole = named(dats, fields, "write_npz")
     check_fields(mesh, whole, "write_npz")
+    refuse_shared(mesh.cells, "write_npz", "write the file before op2.distribute")
     arrays: dict[str, Array] = {
         "cell_type": np.array([mesh.cell.vtk_type], np.uint8),
         "points": np.asarray(mesh.coordinates.data_ro).reshape(mesh.vertices.size, -1),

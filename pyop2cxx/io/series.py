@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING
 
 from pyop2cxx.base.files import as_path, replacing
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.io import vtu, xdmf
-from pyop2cxx.io.fields import named, shown
+from pyop2cxx.io.fields import named, show
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,11 +88,9 @@ class TimeSeries:
             last = self._times[-1] if self._times else "none"
             raise UsageError(f"TimeSeries: times must grow, got {time!r} after {last}")
         whole = named(dats, fields, "TimeSeries")
-        found = shown(self._mesh, whole, self._numbering, "TimeSeries")
-        if self._path.suffix == ".pvd":
-            self._write_pvd(float(time), found)
-        else:
-            self._write_xdmf(float(time), found)
+        write = self._write_pvd if self._path.suffix == ".pvd" else self._write_xdmf
+        show(self._mesh, whole, self._numbering, "TimeSeries", partial(write, float(time)))
+        self._times.append(float(time))
 
     def _beside(self, ending: str) -> Path:
         return self._path.with_name(f"{self._path.stem}_{ending}")
@@ -99,7 +98,6 @@ class TimeSeries:
     def _write_pvd(self, time: float, found: Shown) -> None:
         file = self._beside(f"{len(self._times):06d}.vtu")
         vtu.write_document(file, found)
-        self._times.append(time)
         self._steps.append([f'<DataSet timestep="{time!r}" part="0" file="{file.name}"/>'])
         lines = [
             '<?xml version="1.0"?>',
@@ -118,7 +116,6 @@ class TimeSeries:
             self._geometry = xdmf.write_geometry(found, self._beside("mesh.h5"), {})
         file = self._beside(f"{len(self._times):06d}.h5")
         xdmf.write_arrays(file, xdmf.field_arrays(found))
-        self._times.append(time)
         values = xdmf.attributes(found, file.name)
         step = [
             '<Grid GridType="Uniform">',

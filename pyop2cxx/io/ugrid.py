@@ -15,14 +15,12 @@ from pyop2cxx.base import extras
 from pyop2cxx.base.files import as_path, replacing
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import MeshFileError, UnsupportedError, UsageError
-from pyop2cxx.io.fields import named, shown
+from pyop2cxx.io.fields import Shown, named, show, shown
 from pyop2cxx.mesh.cells import CELLS
 from pyop2cxx.mesh.mesh import Mesh
 from pyop2cxx.mesh.nodes import vtk_places
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pyop2cxx.base.arrays import Array
 
 _CELLS = ("", "edge", "face", "volume")
@@ -52,7 +50,8 @@ def to_ugrid(mesh: Mesh, *dats: Dat, numbering: str = "original", **fields: Dat)
         UnsupportedError: The mesh is curved.
         MissingExtraError: xarray is not installed.
     """
-    return _dataset(mesh, named(dats, fields, "to_ugrid"), numbering, "to_ugrid")
+    what = "to_ugrid"
+    return _dataset(mesh, shown(mesh, named(dats, fields, what), numbering, what), what)
 
 
 def write_ugrid(
@@ -92,7 +91,11 @@ def write_ugrid(
     if as_path(path).suffix != ".nc":
         raise UsageError(f"write_ugrid: the file must end in .nc, got {os.fspath(path)!r}")
     extras.load("h5netcdf", "write_ugrid()")
-    found = _dataset(mesh, named(dats, fields, "write_ugrid"), numbering, "write_ugrid")
+    what, whole = "write_ugrid", named(dats, fields, "write_ugrid")
+    show(mesh, whole, numbering, what, lambda found: _write(path, _dataset(mesh, found, what)))
+
+
+def _write(path: str | os.PathLike[str], found: Any) -> None:
     for variable in found.variables.values():
         variable.encoding["_FillValue"] = None
     with replacing(path) as temporary:
@@ -135,9 +138,8 @@ def read_ugrid(
         return _read(file, f"{place}", renumber, name or place.stem)
 
 
-def _dataset(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -> Any:
+def _dataset(mesh: Mesh, found: Shown, what: str) -> Any:
     xarray = extras.load("xarray", f"{what}()")
-    found = shown(mesh, fields, numbering, what)
     if found.degree > 1:
         raise UnsupportedError(f"{what}: UGRID has straight cells, and {mesh!r} has curved ones")
     cells = _CELLS[mesh.tdim]

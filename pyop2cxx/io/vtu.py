@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
@@ -15,11 +16,13 @@ import numpy as np
 
 from pyop2cxx.base.files import as_path, replacing
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.io.fields import Shown, as_components, named, shown
+from pyop2cxx.io.fields import Shown, as_components, named, piece, show
 from pyop2cxx.mesh.nodes import VTK_TYPES
+from pyop2cxx.sets.spread import agree, by_first
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.dats import Dat
@@ -37,8 +40,12 @@ def write_vtu(
 ) -> None:
     """Write values on a mesh for ParaView, as a .vtu file; whole or not at all.
 
+    If processes share the mesh, all must call. The first writes a .vtu file, equal to the file of a
+    single process. For a .pvtu file each writes the own cells, to a .vtu file beside, with their
+    numbers in the whole mesh as ``cell_numbers`` and ``point_numbers``.
+
     Args:
-        path: The file, ending in .vtu.
+        path: The file, ending in .vtu or .pvtu.
         mesh: The mesh.
         *dats: Dats on the vertices or cells, stored by name; or functions, by `fem.on_mesh`.
         numbering: Numbering of points and cells in the file: "original", of the mesh's source file;
@@ -61,9 +68,14 @@ def write_vtu(
         ...     os.listdir(folder)
         ['a.vtu']
     """
-    if as_path(path).suffix != ".vtu":
-        raise UsageError(f"write_vtu: the file must end in .vtu, got {os.fspath(path)!r}")
-    write_document(path, shown(mesh, named(dats, fields, "write_vtu"), numbering, "write_vtu"))
+    ending = as_path(path).suffix
+    if ending not in (".vtu", ".pvtu"):
+        raise UsageError(f"write_vtu: the file must end in .vtu or .pvtu, got {os.fspath(path)!r}")
+    whole = named(dats, fields, "write_vtu")
+    if ending == ".pvtu":
+        _write_pieces(as_path(path), mesh, whole, numbering)
+        return
+    show(mesh, whole, numbering, "write_vtu", partial(write_document, path))
 
 
 def write_document(path: str | os.PathLike[str], found: Shown) -> None:
@@ -72,23 +84,65 @@ def write_document(path: str | os.PathLike[str], found: Shown) -> None:
         temporary.write_bytes(_document(found))
 
 
+def _write_pieces(path: Path, mesh: Mesh, fields: Mapping[str, Dat], numbering: str) -> None:
+    """Write a file for each process, and a file that names them, which comes last."""
+    found = piece(mesh, fields, numbering, "write_vtu")
+    comm = mesh.cells.ranks if mesh.cells.is_distributed else None
+    rank, n = (0, 1) if comm is None else (comm.rank, comm.size)
+    names = [f"{path.stem}_{i:04d}.vtu" for i in range(n)]
+    failed = None
+    try:
+        write_document(path.with_name(names[rank]), found)
+    except Exception as error:
+        failed = error
+    agree(comm, failed, "write_vtu of pieces")
+    by_first(comm, (), partial(_write_list, path, found, names), "write_vtu of a .pvtu file")
+
+
+def _write_list(path: Path, found: Shown, names: Sequence[str]) -> None:
+    def section(tag: str, values: Mapping[str, Array]) -> list[str]:
+        lines = [_array("PDataArray", name, as_components(one)) for name, one in values.items()]
+        return [f"<{tag}>", *(f"{line}/>" for line in lines), f"</{tag}>"]
+
+    lines = [
+        '<?xml version="1.0"?>',
+        f'<VTKFile type="PUnstructuredGrid" version="1.0" byte_order="{_byte_order()}" '
+        'header_type="UInt64">',
+        '<PUnstructuredGrid GhostLevel="0">',
+        *section("PPoints", {"Points": found.points}),
+        *section("PPointData", found.on_points),
+        *section("PCellData", found.on_cells),
+        *(f"<Piece Source={quoteattr(name)}/>" for name in names),
+        "</PUnstructuredGrid>",
+        "</VTKFile>",
+        "",
+    ]
+    with replacing(path) as temporary:
+        temporary.write_text("\n".join(lines), encoding="utf-8")
+
+
+def _array(tag: str, name: str, values: Array) -> str:
+    """Return the begin of an array's tag."""
+    kind = "u" if values.dtype.kind == "b" else values.dtype.kind
+    components = values.shape[1] if values.ndim == 2 else 1
+    return (
+        f'<{tag} type="{_TYPES[kind]}{8 * values.itemsize}" Name={quoteattr(name)} '
+        f'NumberOfComponents="{components}"'
+    )
+
+
 def _document(found: Shown) -> bytes:
     """Return the bytes of the file: XML, followed by all arrays, each behind its length."""
     blobs: list[bytes] = []
     offset = 0
 
-    def array(name: str, given: Array, n_components: int = 0) -> str:
+    def array(name: str, given: Array) -> str:
         nonlocal offset
         values = np.ascontiguousarray(given)
         if values.dtype.kind == "b":
             values = values.astype(np.uint8)
-        kind = f"{_TYPES[values.dtype.kind]}{8 * values.itemsize}"
-        components = n_components or (values.shape[1] if values.ndim == 2 else 1)
         blob = np.uint64(values.nbytes).tobytes() + values.tobytes()
-        text = (
-            f'<DataArray type="{kind}" Name={quoteattr(name)} NumberOfComponents="{components}" '
-            f'format="appended" offset="{offset}"/>'
-        )
+        text = f'{_array("DataArray", name, values)} format="appended" offset="{offset}"/>'
         blobs.append(blob)
         offset += len(blob)
         return text

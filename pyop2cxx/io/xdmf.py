@@ -15,7 +15,7 @@ import numpy as np
 from pyop2cxx.base import extras
 from pyop2cxx.base.files import as_path, replacing
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.io.fields import Shown, as_components, named, shown
+from pyop2cxx.io.fields import Shown, as_components, named, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,11 @@ def write_xdmf(
     target = as_path(path)
     if target.suffix != ".xdmf":
         raise UsageError(f"write_xdmf: the file must end in .xdmf, got {os.fspath(path)!r}")
-    found = shown(mesh, named(dats, fields, "write_xdmf"), numbering, "write_xdmf")
+    whole = named(dats, fields, "write_xdmf")
+    show(mesh, whole, numbering, "write_xdmf", lambda found: _write(target, found))
+
+
+def _write(target: Path, found: Shown) -> None:
     arrays = target.with_suffix(".h5")
     geometry = write_geometry(found, arrays, {**found.on_points, **found.on_cells})
     parts = [*geometry, *attributes(found, arrays.name)]

@@ -417,20 +417,19 @@ def _computed(part: Subset) -> Array:
     return part.indices[: part.exec_size]
 
 
-def refuse_shared(cells: Set, what: str) -> None:
+def refuse_shared(cells: Set, what: str, advice: str = "ask before op2.distribute") -> None:
     """Refuse the work of a whole mesh, if `op2.distribute` has shared the cells.
 
     Args:
         cells: The cells.
         what: The work.
+        advice: What to do instead.
 
     Raises:
         UnsupportedError: The cells are shared.
     """
     if cells.is_distributed:
-        raise UnsupportedError(
-            f"{what}: a process has only a part of the cells; ask before op2.distribute"
-        )
+        raise UnsupportedError(f"{what}: a process has only a part of the cells; {advice}")
 
 
 def points_of(coordinates: Dat) -> Array:

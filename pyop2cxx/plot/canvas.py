@@ -11,6 +11,7 @@ from pyop2cxx.base import extras
 from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
 from pyop2cxx.mesh.mesh import Mesh
+from pyop2cxx.mesh.topology import refuse_shared
 
 if TYPE_CHECKING:
     import os
@@ -65,9 +66,11 @@ def check_mesh(mesh: object, what: str) -> Mesh:
 
     Raises:
         UsageError: The argument is no mesh.
+        UnsupportedError: Processes share the mesh.
     """
     if not isinstance(mesh, Mesh):
         raise UsageError(f"{what}: expected a Mesh, got {mesh!r} of type {type(mesh).__name__}")
+    refuse_shared(mesh.cells, what, "draw before op2.distribute, or write a file by write_vtu")
     return mesh
 
 

@@ -131,3 +131,64 @@ io.save(sys.argv[1], objects)
     text = MESH + "io.save(sys.argv[1], {'u': u} if rank else {'c': c})\n"
     said = failure(text, 2, str(tmp_path / "b.h5"), PYOP2CXX_PATIENCE="2")
     assert re.search(r"ranks disagree: rank 0 is at sum of .*; rank 1 is at sum of ", said), said
+
+
+PICTURES = """
+import hashlib, os
+from mpi4py import MPI
+from pyop2cxx import fem, io
+from pyop2cxx.mesh import Mesh, square_mesh
+op2.init(comm=MPI.COMM_WORLD, backend="sequential")
+rank, n = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+random = np.random.default_rng(3)
+plain = square_mesh(5)
+points, rows = np.array(plain.coordinates.data_ro), np.array(plain.cell_vertices.values)
+moved = random.permutation(len(points))
+mesh = Mesh.from_arrays("triangle", points[np.argsort(moved)], moved[rows], name="m")
+P1, P2, DG = (fem.FunctionSpace(mesh, one) for one in (("P", 1), ("P", 2), ("DG", 0)))
+c = op2.Dat(mesh.cells**3, np.arange(3.0 * mesh.cells.size).reshape(-1, 3), name="c")
+op2.distribute(mesh.cells, random.integers(0, n, mesh.cells.size))
+u, w, d = (fem.Function(space, name=name) for space, name in ((P1, "u"), (P2, "w"), (DG, "d")))
+for one in (u, w, d):
+    one.interpolate(lambda x: x[0] - 2 * x[1] ** 2)
+c.data[...] += 1
+os.chdir(sys.argv[1])
+io.write_vtu("a.vtu", mesh, c, u, d)
+io.write_vtu("b.vtu", mesh, d, numbering="mesh")
+series = io.TimeSeries("s.pvd", mesh)
+other = io.TimeSeries("t.xdmf", mesh)
+for step in range(2):
+    series.write(step, u, d)
+    other.write(step, d, u)
+assert series.times == (0, 1)
+io.write_xdmf("x.xdmf", mesh, c, u)
+io.write_vtu("p.pvtu", mesh, c, u, d)
+made = [fem.on_mesh(f) for f in (u, w, d)]
+print(*(f"{one.norm:.12e} {one.sum():.12e}" for one in made))
+if n > 1:
+    for call in (lambda: mesh.to_original(c), lambda: io.write_npz("a.npz", mesh),
+                 mesh.to_pyvista, lambda: io.to_ugrid(mesh)):
+        try:
+            call()
+        except op2.MPI.Exception:
+            raise
+        except Exception as error:
+            assert type(error).__name__ in ("UnsupportedError", "MissingExtraError"), error
+        else:
+            raise AssertionError(call)
+"""
+
+
+def test_pictures_of_ranks_are_those_of_one(tmp_path: Path) -> None:
+    found = {}
+    for n in (1, 2, 4):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        lines = outputs(PICTURES, n, str(folder))
+        assert len(set(lines)) == 1
+        files = {path.name: path.read_bytes() for path in folder.iterdir()}
+        pieces = {name for name in files if name.startswith("p")}
+        assert pieces == {"p.pvtu", *(f"p_{rank:04d}.vtu" for rank in range(n))}
+        found[n] = lines[0], {name: files[name] for name in files.keys() - pieces}
+    assert len(found[1][1]) == 11
+    assert found[1] == found[2] == found[4]
