@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <bit>
@@ -71,6 +72,21 @@ std::string absolute_path(const std::string& path) {
   return found ? std::string(found.get()) : std::string();
 }
 
+/// What follows the colon of the first line with this name; empty without the line.
+std::string value_of_line(std::string_view text, std::string_view name) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (!line.starts_with(name)) continue;
+    const std::size_t first = line.find_first_not_of(" \t", name.size());
+    if (first == line.npos || line[first] != ':') continue;
+    const std::size_t begin = line.find_first_not_of(" \t", first + 1);
+    if (begin == line.npos) return "";
+    return std::string(line.substr(begin, line.find_last_not_of(" \t") + 1 - begin));
+  }
+  return "";
+}
+
 }  // namespace
 
 Tuned::Tuned(const std::string& path) {
@@ -115,17 +131,19 @@ std::optional<TunedAnswer> Tuned::find(std::string_view backend, std::string_vie
   return found;
 }
 
+std::string processor_name(const std::string& cpuinfo, const std::string& machine) {
+  const std::string model = value_of_line(cpuinfo, "model name");
+  if (!model.empty()) return model;
+  const std::string implementer = value_of_line(cpuinfo, "CPU implementer");
+  const std::string part = value_of_line(cpuinfo, "CPU part");
+  if (implementer.empty() || part.empty()) return machine;
+  return fmt::format("{} {} {}", machine, implementer, part);
+}
+
 std::string processor_name() {
-  const std::string text = text_of_file("/proc/cpuinfo");
-  const std::size_t line = text.find("model name");
-  if (line == text.npos) return "";
-  const std::size_t begin = text.find(':', line);
-  const std::size_t end = std::min(text.find('\n', line), text.size());
-  if (begin == text.npos || begin > end) return "";
-  const std::size_t first = std::min(text.find_first_not_of(" \t", begin + 1), end);
-  std::string name = text.substr(first, end - first);
-  while (!name.empty() && (name.back() == ' ' || name.back() == '\t')) name.pop_back();
-  return name;
+  utsname system{};
+  const bool is_known = ::uname(&system) == 0;
+  return processor_name(text_of_file("/proc/cpuinfo"), is_known ? system.machine : "");
 }
 
 }  // namespace op2::api

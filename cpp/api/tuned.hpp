@@ -55,7 +55,12 @@ class Tuned {
   std::vector<std::string> problems_;
 };
 
-/// @brief Name of the host's processor; empty if unknown.
+/// @brief Name of the host's processor, in files of the tuner: the model, or on ARM, where the
+/// system names none, the architecture with the numbers of implementer and part, as "aarch64 0x41
+/// 0xd0c".
 [[nodiscard]] std::string processor_name();
+
+/// @brief The same, from a text as in /proc/cpuinfo and the name of the architecture.
+[[nodiscard]] std::string processor_name(const std::string& cpuinfo, const std::string& machine);
 
 }  // namespace op2::api

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "api/tuned.hpp"
 #include "base/access.hpp"
 #include "base/digest.hpp"
 #include "base/dtype.hpp"
@@ -118,6 +119,7 @@ void bind_base(py::module_& core) {
         return why_untrusted(path, what, Trust::provided);
       },
       py::arg("path"), py::arg("what"));
+  core.def("processor_name", [] { return api::processor_name(); });
   bind_tuning(core);
   bind_trial(core);
 

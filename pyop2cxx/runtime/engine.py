@@ -23,7 +23,7 @@ from pyop2cxx.exceptions import Op2Error, ToolchainError
 from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors
 from pyop2cxx.runtime.operations import Operations
 from pyop2cxx.runtime.processes import local_place, shared_threads
-from pyop2cxx.runtime.tuned import HOST, Tuned, processor_name
+from pyop2cxx.runtime.tuned import HOST, Tuned
 from pyop2cxx.runtime.tuned_file import Place
 from pyop2cxx.runtime.zig import zig_command
 
@@ -372,7 +372,7 @@ class Engine:
             name: Name of the backend, or `HOST` for algebra on the host.
         """
         if name == HOST:
-            return Place(name, processor_name(), "", "", self.n_threads)
+            return Place(name, _core.processor_name(), "", "", self.n_threads)
         backend = self.backend(name)
         if isinstance(backend.toolchain, DeviceToolchain):
             try:
@@ -385,7 +385,7 @@ class Engine:
         flags = " ".join(self.option_flags("cflags"))
         version = compiler.version if compiler is not None else "none"
         threads = self.n_threads if backend.facts.threads else 1
-        return Place(name, processor_name(), "", f"{version} {flags}".strip(), threads)
+        return Place(name, _core.processor_name(), "", f"{version} {flags}".strip(), threads)
 
     @property
     def n_threads(self) -> int:

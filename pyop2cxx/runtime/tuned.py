@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 import os
-import platform
 import threading
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from pyop2cxx.runtime.neighbours import Traits
 
-_CPUINFO = Path("/proc/cpuinfo")
 _FOLDER = "tuned"
 HOST = "host"
 """In place of a backend, for algebra on the host: no compiler matters there."""
@@ -289,16 +287,4 @@ def _nearest(entries: Sequence[Entry], size: int) -> Known | None:
     return Known(min(entries, key=lambda one: abs(one.size - size)), "device")
 
 
-def processor_name() -> str:
-    """Return the name of the host's processor, or the architecture."""
-    try:
-        with _CPUINFO.open() as lines:
-            for line in lines:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or os.uname().machine
-
-
-__all__ = ["HOST", "Known", "Tuned", "processor_name", "size_of"]
+__all__ = ["HOST", "Known", "Tuned", "size_of"]

@@ -98,5 +98,16 @@ TEST_F(TunedChoices, OfAMissingFolderAreNone) {
   EXPECT_TRUE(Tuned().problems().empty());
 }
 
+TEST(ProcessorName, IsTheModelOrTheArchitecture) {
+  const auto name = [](const char* text) { return processor_name(text, "aarch64"); };
+  EXPECT_EQ(name("processor\t: 0\nmodel\t\t: 106\nmodel name\t: Some CPU @ 2 GHz \n"),
+            "Some CPU @ 2 GHz");
+  EXPECT_EQ(name("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"),
+            "aarch64 0x41 0xd0c");
+  EXPECT_EQ(name("processor\t: 0\nmodel name\t:\nCPU part\t: 0xd0c"), "aarch64");
+  EXPECT_EQ(name(""), "aarch64");
+  EXPECT_FALSE(processor_name().empty());
+}
+
 }  // namespace
 }  // namespace op2::api
