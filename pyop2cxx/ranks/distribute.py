@@ -18,7 +18,6 @@ from pyop2cxx.ranks.owners import Share, Table, local_values, shares, spread
 from pyop2cxx.ranks.partition import by_curve, by_metis, check_method, checked, graph_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.processes import plain
-from pyop2cxx.sets.derived_maps import DerivedMap
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import EntriesOfMap, Map
 from pyop2cxx.sets.sets import Set, Subset
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 _ADVICE = {
     "ExtrudedSet": "extruded Sets are not carried over processes yet: run in one process",
-    "ComposedMap": "composed Maps are not carried yet: make a Map of its values_with_halo",
+    "RaggedMap": "ragged Maps are not carried over processes yet: run in one process",
     "Graph": "make graphs after op2.distribute",
     "MixedMesh": "meshes with several kinds of cells are not carried yet: run in one process",
     "ExtrudedMesh": "extruded meshes are not carried over processes yet: run in one process",
@@ -72,7 +71,7 @@ class _Mesh:
 
     Attributes:
         sets: The Sets, the given Set among them.
-        maps: The Maps with values of their own.
+        maps: The Maps with values of their own, and composed Maps.
         parts: The Subsets.
         dats: The Dats.
         sparsities: The Sparsities, blocks too.
@@ -233,8 +232,8 @@ def _sets_of(thing: Any) -> Sequence[Set]:
 def _check_carried(one: Any, on: Sequence[Set], what: str) -> None:
     kind = type(one).__name__
     name = f"{kind} '{getattr(one, 'name', '')}'"
-    if kind in _ADVICE or isinstance(one, DerivedMap):
-        raise UnsupportedError(f"{what}: {name}: {_ADVICE.get(kind, _ADVICE['ComposedMap'])}")
+    if kind in _ADVICE:
+        raise UnsupportedError(f"{what}: {name}: {_ADVICE[kind]}")
     if isinstance(one, Map) and one.offset is not None:
         raise UnsupportedError(f"{what}: {name} has offsets: {_ADVICE['ExtrudedSet']}")
     if isinstance(one, Map) and not isinstance(one, EntriesOfMap) and not one.has_values:

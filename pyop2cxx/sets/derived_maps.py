@@ -95,6 +95,8 @@ class DerivedMap(Map):
 
     _maps: tuple[Map, ...]
     _seen: tuple[int, ...]
+    _is_given = False
+    """Whether `op2.distribute` gave the values of this rank, which are then fixed."""
 
     def _derive(self, maps: tuple[Map, ...]) -> None:
         for map_ in maps:
@@ -115,10 +117,20 @@ class DerivedMap(Map):
     @property
     def is_partial(self) -> bool:  # type: ignore[override]  # as the Maps are now
         """Whether some entries lead nowhere."""
+        if self._is_given and self.host_values is not None:
+            return bool((self.host_values[: self._iterset.exec_size] < 0).any())
         return any(map_.is_partial for map_ in self._maps)
+
+    def become_shared(self, values: Array, n_computed: int) -> None:
+        """Have the values of this rank; other rows than those computed lead nowhere."""
+        self._is_given = True
+        self._adopt(self._checked(values)[0])
+        self.meetings.clear()
 
     def current_table(self) -> _core.MapTable | None:
         """Return the values as loops read them, up to date; None if there are none."""
+        if self._is_given:
+            return self.table
         tables = [map_.current_table() for map_ in self._maps]
         if any(table is None for table in tables):
             return None

@@ -85,10 +85,15 @@ def check(seed, checks):
     vx, vz = values(random, b), values(random, e)
     x, y = op2.Dat(b, vx.copy(), name="x"), op2.Dat(b, dtype="int64", name="y")
     z = op2.Dat(e, vz.copy(), name="z")
-    w = op2.Dat(a, dtype="int64", name="w")
+    z2, w = op2.Dat(e, dtype="int64", name="z2"), op2.Dat(a, dtype="int64", name="w")
     some_edges = np.flatnonzero(random.random(e.size) < 0.5)
     part = op2.Subset(e, some_edges)
     both = op2.Dat(b ** 2, np.stack([vx, vx], axis=1), "int64")
+    a2b = op2.ComposedMap(e2b, a2e)
+    turned = op2.PermutedMap(e2b, [1, 0])
+    again = op2.ComposedMap(turned, a2e)
+    mixed = op2.MixedMap([e2b, op2.Map(e, e, 1, np.arange(e.size)[::-1])])
+    counts = op2.Dat(b, dtype="int64", name="counts")
     ends, tails = e2b.values_with_halo.copy(), a2e.values.ravel().copy()
     op2.distribute(a, random.integers(0, n, a.size))
     g, least = op2.Global(1, 7, "int64", "g"), op2.Global(1, 1000, "int64", "least")
@@ -126,6 +131,20 @@ def check(seed, checks):
     op2.par_loop(op2.Kernel("void pick(const long *z, long *w) { w[0] = z[0]; }", "pick"), a,
                  z(op2.READ, a2e), w(op2.WRITE))
     assert (w.gathered() == vz[tails]).all()
+    v = op2.Dat(a, dtype="int64", name="v")
+    op2.par_loop(op2.Kernel("void far(const long *x, const long *t, long *v) {"
+                            " v[0] = x[0] - 3 * x[1] + 5 * t[0]; }", "far"), a,
+                 x(op2.READ, a2b), x(op2.READ, again), v(op2.WRITE), check=checks)
+    assert (v.gathered() == vx[ends[tails, 0]] + 2 * vx[ends[tails, 1]]).all()
+    op2.par_loop(op2.Kernel("void hit(long *c) { c[0] += 1; c[1] += 10; }", "hit"), a,
+                 counts(op2.INC, a2b))
+    pc = np.zeros_like(vx)
+    np.add.at(pc, ends[tails, 0], 1)
+    np.add.at(pc, ends[tails, 1], 10)
+    assert (counts.gathered() == pc).all()
+    op2.par_loop(op2.Kernel("void all(const long *m, long *c)"
+                            " { c[0] = m[1] + 7 * m[2]; }", "all"), e, op2.MixedDat([x, z])(op2.READ, mixed), z2(op2.WRITE))
+    assert (z2.gathered() == vx[ends[:, 1]] + 7 * vz[::-1]).all()
     assert x.sum() == vx.sum() and x.max() == vx.max() and x.inner(y) == (vx * py).sum()
     assert (x.data_ro_with_halos == vx[b.global_numbers]).all()
 
@@ -220,9 +239,9 @@ tried(lambda: op2.distribute(cells, "hilbert", coordinates=op2.Dat(op2.Set(3, "f
 columns = op2.ExtrudedSet(edges, 3)
 tried(lambda: op2.distribute(cells))
 del columns
-composed = op2.ComposedMap(op2.Map(cells, edges, 1, [0] * 6), op2.Map(cells, cells, 1, [0] * 6))
+ragged = op2.RaggedMap(cells, edges, np.arange(7), [0] * 6)
 tried(lambda: op2.distribute(cells))
-del composed
+del ragged
 assert (e2c.values == [[i, i + 1] for i in range(5)]).all()
 op2.distribute(cells, [0, 0, 0, 1, 1, 1])
 tried(lambda: op2.distribute(cells))
@@ -245,7 +264,7 @@ tried(lambda: op2.par_loop(op2.Kernel("void k(double *y, double *g) { y[0] = g[0
         r"^SetTypeError .*expected a whole Set",
         r"^RanksError .*on Set 'far', which no Map from 'cells' leads to",
         r"^UnsupportedError .*ExtrudedSet 'edges_extruded': extruded Sets are not carried",
-        r"^UnsupportedError .*ComposedMap '.*': composed Maps are not carried",
+        r"^UnsupportedError .*RaggedMap '.*': ragged Maps are not carried",
         r"^RanksError .*Set 'cells' is distributed already|^RanksError .*'edges' is distributed",
         r"^UnsupportedError Map 'map_.*make all Maps before op2.distribute",
         r"^UnsupportedError Map 'e2c'.*make all Maps before op2.distribute",
