@@ -44,7 +44,8 @@ def with_ghosts(items: Items, iterset: Set, parts: Sequence[Part], what: str) ->
                     "reduced, over a distributed Set: near ghosts would be counted twice; make two "
                     "loops"
                 )
-            if part.access in (WRITE, RW):
+            is_inside = part.map_ is not None and part.map_.is_inside
+            if part.access in (WRITE, RW) and not is_inside:
                 raise UnsupportedError(
                     f"{what}: arg {part.number}: Dat '{part.data.name}' is written through a Map "
                     "with WRITE or RW, and a Global is reduced, over a distributed Set: near "

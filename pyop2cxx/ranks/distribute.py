@@ -377,6 +377,7 @@ def _move(
         one.become_shared(share.sizes, halo, comm)
     for m, local in zip(found.maps, values, strict=True):
         m.become_shared(local, mine[place[m.iterset]].sizes[2])
+    _note_inside(found, comm)
     for part, indices in subsets.items():
         part.become_part(indices)
     for dat, rows in held.items():
@@ -389,3 +390,13 @@ def _move(
     runtime.epoch += 1
     for one in found.followers:
         one.become_shared()
+
+
+def _note_inside(found: _Mesh, comm: Any) -> None:
+    """Note on all ranks alike which Maps lead to owned entities from owned elements only."""
+    leads = np.zeros(len(found.maps), np.int64)
+    for i, m in enumerate(found.maps):
+        ghosts = m.computed_values[m.iterset.size :]
+        leads[i] = ((ghosts >= 0) & (ghosts < m.toset.size)).any()
+    for m, n in zip(found.maps, comm.allreduce(leads), strict=True):
+        m.note_inside(bool(n == 0))

@@ -199,6 +199,7 @@ class Map(Shown):
     """Whether rows have entries of their own number."""
     is_partial: bool
     """Whether entries may lead nowhere."""
+    _is_inside = False
     is_of_columns = False
     """Whether two cells of a column lead to a common entity."""
 
@@ -413,6 +414,15 @@ class Map(Shown):
         self.is_partial = bool((found[:n_computed] < 0).any())
         self._adopt(found)
         self.meetings.clear()
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether on all ranks only owned elements of a shared Set lead to owned entities."""
+        return self._is_inside or self._toset.each_of is self._iterset
+
+    def note_inside(self, is_inside: bool) -> None:
+        """Note whether only owned elements lead to owned entities, as agreed by all ranks."""
+        self._is_inside = is_inside
 
     @property
     def computed_values(self) -> Array:
@@ -690,6 +700,11 @@ class EntriesOfMap(Map):
     def current_table(self) -> _core.MapTable | None:
         """Return the values as loops read them, up to date; None if there are none."""
         return self.whole_map.current_table()
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether on all ranks only owned elements lead to owned entities."""
+        return self.whole_map.is_inside
 
     def check_unchanged(self) -> None:
         """Raise an error if the user's memory has changed."""

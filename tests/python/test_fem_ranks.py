@@ -90,6 +90,8 @@ jump = ufl.jump(u) * ufl.jump(v) / h * ufl.dS + u * v * dx + u * v * ufl.ds
 d = fem.interpolate(lambda x: np.sin(5 * x[0]) + x[1], D)
 A = fem.assemble(jump)
 said += [abs(A.gathered()).sum(), (A @ d.dat).norm]
+x = fem.SpatialCoordinate(mesh)
+said += [fem.project(x[0] ** 3 - x[1], fem.Function(D)).dat.norm]  # WRITE, and a Global reduced
 for space in (B, N):
     w = fem.interpolate(lambda x: (x[0] * x[1], np.cos(x[0])), space)
     u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
@@ -118,6 +120,37 @@ print(*(f"{one:.8e}" for one in said))
 def test_other_elements_and_facets_are_as_on_one() -> None:
     usual = outputs(OTHERS, 1)
     assert outputs(OTHERS, 3) == usual * 3
+
+
+DEMOS = (
+    HEAD
+    + """
+import importlib
+sizes = dict(hyperelasticity=2, maxwell=2, mixed_poisson=3)
+
+class Shared:
+    def __getattr__(self, name):
+        return function if name == "Function" else getattr(fem, name)
+
+def function(space, *args, **options):
+    if not space.mesh.cells.is_distributed:
+        op2.distribute(space.mesh.cells)
+    return fem.Function(space, *args, **options)
+
+for name, n in sizes.items():
+    demo = importlib.import_module(name)
+    demo.fem = Shared()
+    error, found = demo.solve(n)
+    print("demo", name, f"{error:.6e} {found.dat.norm:.8e}")
+"""
+)
+
+
+def test_demos_are_as_on_one() -> None:
+    usual = [line for line in outputs(DEMOS, 1) if line.startswith("demo")]
+    assert len(usual) == 3
+    found = [line for line in outputs(DEMOS, 3) if line.startswith("demo")]
+    assert found == sorted(usual * 3)
 
 
 def test_what_needs_the_whole_mesh_is_refused_by_name() -> None:

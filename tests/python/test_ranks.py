@@ -143,7 +143,8 @@ def check(seed, checks):
     np.add.at(pc, ends[tails, 1], 10)
     assert (counts.gathered() == pc).all()
     op2.par_loop(op2.Kernel("void all(const long *m, long *c)"
-                            " { c[0] = m[1] + 7 * m[2]; }", "all"), e, op2.MixedDat([x, z])(op2.READ, mixed), z2(op2.WRITE))
+                            " { c[0] = m[1] + 7 * m[2]; }", "all"), e,
+                 op2.MixedDat([x, z])(op2.READ, mixed), z2(op2.WRITE))
     assert (z2.gathered() == vx[ends[:, 1]] + 7 * vz[::-1]).all()
     assert x.sum() == vx.sum() and x.max() == vx.max() and x.inner(y) == (vx * py).sum()
     assert (x.data_ro_with_halos == vx[b.global_numbers]).all()
