@@ -162,7 +162,18 @@ def leaves_no_options() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def installed_runtime(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+def quick_options() -> list[str]:
+    """Options of CMake by which C++ of ours is compiled soonest: nothing optimised, by clang."""
+    found = ["-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0"]
+    if clang := shutil.which("clang++"):  # takes half of the time of GCC
+        found.append(f"-DCMAKE_CXX_COMPILER={clang}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def installed_runtime(
+    tmp_path_factory: pytest.TempPathFactory, quick_options: list[str]
+) -> Callable[[Path], Path]:
     """A function that builds and installs the run-time of programs in C++, once for all workers.
 
     It takes the folder `runtime` of a generated project, which is the same in all of them, and
@@ -178,11 +189,8 @@ def installed_runtime(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Pat
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not ready.exists():
                 shutil.rmtree(out, ignore_errors=True)  # of another worker's, which failed
-                quick = ["-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0"]
-                if clang := shutil.which("clang++"):  # takes half of the time of GCC
-                    quick.append(f"-DCMAKE_CXX_COMPILER={clang}")
                 for command in (
-                    ["cmake", "-S", sources, "-B", out, *quick],
+                    ["cmake", "-S", sources, "-B", out, *quick_options],
                     ["cmake", "--build", out],
                     ["cmake", "--install", out, "--prefix", prefix],
                 ):

@@ -186,7 +186,7 @@ def test_projects_have_its_code_and_its_adaptor(project: Path) -> None:
 
 @pytest.mark.slow
 @needs_program("cmake")
-def test_programs_in_cpp_ask_for_it_by_its_name(project: Path) -> None:
+def test_programs_in_cpp_ask_for_it_by_its_name(project: Path, quick_options: list[str]) -> None:
     """Without such a GPU its adaptor says what was looked for: it is there, and was asked."""
     demo = project.parent / "demo"
     demo.mkdir()
@@ -198,7 +198,7 @@ def test_programs_in_cpp_ask_for_it_by_its_name(project: Path) -> None:
     )
     out = project.parent / "out"
     subprocess.run(
-        ["cmake", "-S", demo, "-B", out, "-DCMAKE_BUILD_TYPE=Debug", "-DPYOP2CXX_ARCH=native"],
+        ["cmake", "-S", demo, "-B", out, "-DPYOP2CXX_ARCH=native", *quick_options],
         check=True,
         capture_output=True,
     )

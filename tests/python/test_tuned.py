@@ -220,7 +220,9 @@ target_link_libraries(main PRIVATE heat::cpp)
 """
 
 
-def test_a_program_in_cpp_takes_the_way_of_its_size_and_device(built: Path) -> None:
+def test_a_program_in_cpp_takes_the_way_of_its_size_and_device(
+    built: Path, installed_runtime: Callable[[Path], Path]
+) -> None:
     """As if 'atomic' had been fastest for few edges, and the other way of the table for many."""
     if not shutil.which("cmake"):
         pytest.skip("there is no cmake")
@@ -228,12 +230,14 @@ def test_a_program_in_cpp_takes_the_way_of_its_size_and_device(built: Path) -> N
     source.mkdir()
     (source / "main.cpp").write_text(MAIN)
     (source / "CMakeLists.txt").write_text(BUILD.format(lib=built / "lib"))
+    prefix = f"-DCMAKE_PREFIX_PATH={installed_runtime(built / 'lib' / 'runtime')}"
     for command in (
-        ["-S", str(source), "-B", str(source / "out"), "-DCMAKE_BUILD_TYPE=Debug"],
+        ["-S", str(source), "-B", str(source / "out"), "-DCMAKE_CXX_FLAGS_RELEASE=-O0", prefix],
         ["--build", str(source / "out"), "--target", "main", "-j2"],
     ):
         done = subprocess.run(["cmake", *command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+        assert command[0] != "-S" or "the run-time is that of" in done.stdout
     ways = {
         loop["strategy"]: loop["lanes"]
         for loop in manifest_of(built / "lib")["loops"]
