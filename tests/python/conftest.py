@@ -8,7 +8,9 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import older_tree
@@ -20,8 +22,7 @@ from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Generator, Iterator
 
 
 os.environ.setdefault("PYOP2CXX_TUNE", "off")  # what a test measures is nothing for another
@@ -46,17 +47,46 @@ class SaidAtOnce:
             terminal.write_line(f"\n{report.nodeid}, {report.when}:\n{report.longreprtext}")
 
 
+class Costs:
+    """Seconds that each test takes: a file a worker in the folder `SAY_COSTS`, a row a test.
+
+    Columns: elapsed, processor time of the main thread, of other threads, of ended child processes,
+    the test. Machines are shared, so the elapsed time alone does not say what to make faster.
+    """
+
+    def __init__(self, folder: str, worker: str) -> None:
+        self.file = Path(folder, f"{worker or 'all'}.txt")
+
+    @staticmethod
+    def now() -> tuple[float, float, float, float]:
+        times, main = os.times(), time.thread_time()
+        children = times.children_user + times.children_system
+        return times.elapsed, main, time.process_time() - main, children
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        before = self.now()
+        result = yield
+        took = [f"{b - a:.2f}" for a, b in zip(before, self.now(), strict=True)]
+        with self.file.open("a") as file:
+            file.write(" ".join([*took, item.nodeid]) + "\n")
+        return result
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Give each worker one of so many GPUs, if `SHARED_GPUS` says so: many on one are slow.
 
-    With `SAY_FAILURES` what failed is said at once. Machines are shared: how long a property takes
-    to try, or its inputs to draw, is nothing to fail by.
+    With `SAY_FAILURES` what failed is said at once, with `SAY_COSTS` what each test takes is
+    written. Machines are shared: how long a property takes to try, or its inputs to draw, is
+    nothing to fail by.
     """
     settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("shared")
     if os.environ.get("SAY_FAILURES"):
         config.pluginmanager.register(SaidAtOnce(config))
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if folder := os.environ.get("SAY_COSTS"):
+        config.pluginmanager.register(Costs(folder, worker))
     if worker and (n_gpus := int(os.environ.get("SHARED_GPUS", "0"))):
         os.environ["CUDA_VISIBLE_DEVICES"] = str(int(worker.removeprefix("gw")) % n_gpus)
 
