@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from on_ranks import failure, outputs
 
@@ -134,9 +136,10 @@ io.save(sys.argv[1], objects)
 
 
 PICTURES = """
-import hashlib, os
+import os
 from mpi4py import MPI
-from pyop2cxx import fem, io
+from pyop2cxx import fem, io, plot
+from pyop2cxx.base import extras
 from pyop2cxx.mesh import Mesh, square_mesh
 op2.init(comm=MPI.COMM_WORLD, backend="sequential")
 rank, n = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
@@ -162,12 +165,15 @@ for step in range(2):
     other.write(step, d, u)
 assert series.times == (0, 1)
 io.write_xdmf("x.xdmf", mesh, c, u)
+if extras.installed()["h5netcdf"]:
+    io.write_ugrid("g.nc", mesh, c, u)
 io.write_vtu("p.pvtu", mesh, c, u, d)
 made = [fem.on_mesh(f) for f in (u, w, d)]
 print(*(f"{one.norm:.12e} {one.sum():.12e}" for one in made))
 if n > 1:
     for call in (lambda: mesh.to_original(c), lambda: io.write_npz("a.npz", mesh),
-                 mesh.to_pyvista, lambda: io.to_ugrid(mesh)):
+                 mesh.to_pyvista, lambda: io.to_ugrid(mesh), lambda: plot.plot_mesh(mesh),
+                 lambda: plot.plot_values(mesh, u.dat)):
         try:
             call()
         except op2.MPI.Exception:
@@ -177,6 +183,29 @@ if n > 1:
         else:
             raise AssertionError(call)
 """
+
+
+def assert_the_pieces_are_the_whole(folder: Path, n: int) -> None:
+    """Each cell is in the piece of one process, and all have the points and values of the whole."""
+    meshio = pytest.importorskip("meshio")
+    listed = [one.get("Source") for one in ElementTree.parse(folder / "p.pvtu").iter("Piece")]
+    assert listed == [f"p_{rank:04d}.vtu" for rank in range(n)]
+    whole, cells_met = meshio.read(folder / "a.vtu"), []
+    for name in listed:
+        piece = meshio.read(folder / name)
+        points = piece.point_data.pop("point_numbers").ravel().astype(int)
+        (cells,) = piece.cell_data.pop("cell_numbers")
+        cells = cells.ravel().astype(int)
+        cells_met.extend(cells)
+        np.testing.assert_array_equal(piece.points, whole.points[points])
+        np.testing.assert_array_equal(points[piece.cells[0].data], whole.cells[0].data[cells])
+        assert piece.point_data.keys() == whole.point_data.keys()
+        assert piece.cell_data.keys() == whole.cell_data.keys()
+        for field, values in piece.point_data.items():
+            np.testing.assert_allclose(values, whole.point_data[field][points], rtol=1e-14)
+        for field, (values,) in piece.cell_data.items():
+            np.testing.assert_array_equal(values, whole.cell_data[field][0][cells])
+    assert sorted(cells_met) == list(range(len(whole.cells[0].data)))
 
 
 def test_pictures_of_ranks_are_those_of_one(tmp_path: Path) -> None:
@@ -189,6 +218,7 @@ def test_pictures_of_ranks_are_those_of_one(tmp_path: Path) -> None:
         files = {path.name: path.read_bytes() for path in folder.iterdir()}
         pieces = {name for name in files if name.startswith("p")}
         assert pieces == {"p.pvtu", *(f"p_{rank:04d}.vtu" for rank in range(n))}
+        assert_the_pieces_are_the_whole(folder, n)
         found[n] = lines[0], {name: files[name] for name in files.keys() - pieces}
-    assert len(found[1][1]) == 11
+    assert len(found[1][1]) == 11 + extras.installed()["h5netcdf"]
     assert found[1] == found[2] == found[4]
