@@ -699,7 +699,7 @@ def test_the_runtime_includes_nothing_that_would_have_to_be_installed() -> None:
     """Projects bring <fmt/format.h>, and leaves."""
     systems = {"dirent.h", "dlfcn.h", "link.h", "pthread.h", "sched.h"}
     systems |= {"fcntl.h", "grp.h", "pwd.h", "unistd.h"}
-    systems |= {"sys/mman.h", "sys/resource.h", "sys/stat.h"}
+    systems |= {"sys/mman.h", "sys/resource.h", "sys/stat.h", "sys/utsname.h"}
     others = {
         (name, header)
         for name in runtime_files()
