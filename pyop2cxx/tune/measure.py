@@ -265,7 +265,10 @@ class _Measurement:
             return {}
         symbolic = found.symbolic()
         asked = found.request(symbolic, {"backend": self._request.backend.name})
-        request = self._in(best, flow.suited_to(asked, self._device))
+        asked = flow.suited_to(asked, self._device)
+        if best.lanes and flow.why_not_on_lanes(best.lanes, best.strategy, asked):
+            best = replace(best, lanes=0)
+        request = self._in(best, asked)
         run = prepared(found, symbolic, request, flow.executable(request), self._device)
         values = run_guarded(run, found.parts, self._device.device)
         written = dict.fromkeys(part.owner.uid for part in found.parts if part.access != READ)
