@@ -108,7 +108,8 @@ hand_out() {
 pack_wheels() {
   local -a platforms=() names=(tree-sitter tree-sitter-c pcpp pybind11 pytest pytest-timeout
     pytest-xdist execnet iniconfig pluggy hypothesis sortedcontainers tqdm
-    fenics-ufl 'fenics-ffcx>=0.11,<0.12' fenics-basix cffi pycparser h5py threadpoolctl)
+    fenics-ufl 'fenics-ffcx>=0.11,<0.12' fenics-basix cffi pycparser h5py threadpoolctl
+    pymetis meshio)
   local platform
   for platform in manylinux_2_28 manylinux_2_27 manylinux_2_17 manylinux2014 manylinux_2_5 \
     manylinux1; do
@@ -205,6 +206,8 @@ phase_build() {
 
 prepare() {
   export PYTHONPATH=$PWD/$site:$PWD${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1 LC_ALL=C.UTF-8
+  # mpiexec of Open MPI starts more processes than cores, also where everything runs as root
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   export PYOP2CXX_CACHE_DIR=${PYOP2CXX_CACHE_DIR:-$PWD/$built/cache}
   local folder
   # NVIDIA's driver is not always where the loader looks.
