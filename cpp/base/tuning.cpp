@@ -294,8 +294,8 @@ const std::vector<Tunable>& tunables() {
        "through shared memory",
        0, 1024},
       {"thread_elements", &T::thread_elements, Steers::launch, "elements",
-       "Elements per thread: a loop over fewer elements than this for each thread uses fewer "
-       "threads",
+       "Elements per thread: a loop over fewer than twice as many runs on one thread, others run "
+       "on all",
        1, many},
       {"short_microseconds", &T::short_microseconds, Steers::launch, "microseconds",
        "A loop that takes one thread less than this runs on one thread; 0: all threads always "

@@ -594,9 +594,9 @@ void PreparedLoop::find_positions() {
 }
 
 int PreparedLoop::threads_for_size() const {
-  // with fewer elements a thread costs more to wake than it saves
-  const std::int64_t useful = binding_.n_elements / options_.tuning.thread_elements;
-  return static_cast<int>(std::clamp<std::int64_t>(useful, 1, options_.n_threads));
+  // one or all: a smaller team ends libgomp's other threads, which the next loop starts anew
+  const bool has_work = binding_.n_elements / options_.tuning.thread_elements > 1;
+  return has_work ? options_.n_threads : 1;
 }
 
 void PreparedLoop::size_scratch() {

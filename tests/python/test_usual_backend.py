@@ -114,3 +114,25 @@ print(json.dumps(sums))
     assert ran.stderr == ""
     sums = json.loads(ran.stdout)
     assert np.unique(sums).size == 1
+
+
+def test_small_loops_leave_the_threads_of_the_team(tmp_path: Path) -> None:
+    """A loop on part of the threads would end the rest, and the next loop would start new ones."""
+    program = """
+import os
+from pyop2cxx import op2
+
+op2.init(backend="openmp", threads=8, tuning={"thread_elements": 100, "short_microseconds": 0})
+kernel = op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice")
+def loop(n):
+    x = op2.Dat(op2.Set(n), 1.0)
+    return op2.ParLoop(kernel, x.dataset.set, x(op2.RW))
+large, *small = [loop(n) for n in (10_000, 50, 250, 500)]
+large.compute()
+threads = set(os.listdir("/proc/self/task"))
+for one in (*small, large, *small, large):
+    one.compute()
+print(len(threads) >= 8, threads == set(os.listdir("/proc/self/task")))
+"""
+    ran = run_python(program, tmp_path)
+    assert ran.stdout.split() == ["True", "True"], ran.stdout + ran.stderr

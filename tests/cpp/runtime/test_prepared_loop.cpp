@@ -381,7 +381,7 @@ TEST_F(Scratch, HasASlotForEachThreadChunkOrItem) {
 TEST_F(Scratch, FollowsTheThreadsThatALoopIsWorth) {
   options.n_threads = 3;
   for (const auto& [n_elements, n_threads] :
-       std::vector<std::pair<std::int64_t, int>>{{6, 1}, {1100, 2}, {1'000'000, 3}}) {
+       std::vector<std::pair<std::int64_t, int>>{{6, 1}, {1000, 1}, {1100, 3}, {1'000'000, 3}}) {
     binding.n_elements = n_elements;
     EXPECT_EQ(bytes_with({64, 0, 0}), 64 * n_threads);
     EXPECT_EQ(seen().context.n_threads, n_threads);
