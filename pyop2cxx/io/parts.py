@@ -36,7 +36,7 @@ class Parts:
     """
 
     def __init__(self, objects: Sequence[Any]) -> None:
-        sets = dict.fromkeys(one for thing in objects for one in _sets_of(thing))
+        sets = dict.fromkeys(one for thing in objects for one in sets_of(thing))
         shared = [one for one in sets if one.is_distributed]
         self.comm = shared[0].ranks if shared else None
         self.sizes = {
@@ -72,7 +72,8 @@ class Parts:
         return spread(start, numbers[values[: start.size]])
 
 
-def _sets_of(thing: Any) -> Sequence[Set]:
+def sets_of(thing: Any) -> Sequence[Set]:
+    """Return the whole Sets of a Set, Map, Dat or Mat; none of anything else."""
     if isinstance(thing, Set):
         return (thing,)
     if isinstance(thing, Map):

@@ -34,7 +34,7 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.io import orders
-from pyop2cxx.io.parts import Parts
+from pyop2cxx.io.parts import Parts, sets_of
 from pyop2cxx.runtime.processes import refuse_several
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.origins import refuse_left_out
@@ -43,7 +43,7 @@ from pyop2cxx.sets.sparsities import Sparsity
 from pyop2cxx.sets.spread import agree, by_first
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.sets.spread import Spread
@@ -257,7 +257,7 @@ def restore(
         UsageError: An object without values cannot be restored.
         MissingExtraError: h5py is not installed.
     """
-    shared = [on for thing in objects.values() for on in _on_sets(thing) if on.is_distributed]
+    shared = [on for thing in objects.values() for on in sets_of(thing) if on.is_distributed]
     comm = shared[0].ranks if shared else None
     sizes = {on: on.global_size for on in shared}
     values: dict[str, Array] = {}
@@ -293,13 +293,6 @@ def _restored(
             for name, value in file["attributes"].attrs.items()
         }
     return values, attributes
-
-
-def _on_sets(thing: Any) -> Sequence[Set]:
-    """Return the Sets of a Dat or Mat."""
-    if isinstance(thing, Mat):
-        return [dset.set for dset in thing.sparsity.dsets]
-    return (thing.dataset.set,) if isinstance(thing, Dat) else ()
 
 
 class _Writer:
@@ -409,7 +402,7 @@ def _check(objects: Mapping[str, Stored]) -> None:
             if thing.is_mixed:
                 raise UnsupportedError(f"save: {thing.label} is mixed; save its blocks")
             continue
-        for part in _sets_of(thing):
+        for part in sets_of(thing):
             _check_set(part, name)
         if isinstance(thing, Map) and type(thing) not in (Map, RaggedMap):
             raise UnsupportedError(f"save: '{name}' is made of other Maps; save those")
@@ -430,14 +423,6 @@ def _refuse_left_out(objects: Mapping[str, Stored]) -> None:
     for one in (*(x for x in objects.values() if isinstance(x, Map)), *_maps_of_mats(objects)):
         for _, on, numbering in one.numbered():
             refuse_left_out(f"save: Map '{one.name}'", numbering, on)
-
-
-def _sets_of(thing: Stored) -> tuple[Set, ...]:
-    if isinstance(thing, Set):
-        return (thing,)
-    if isinstance(thing, Map):
-        return (thing.iterset, thing.toset)
-    return (thing.dataset.set,) if isinstance(thing, Dat) else ()
 
 
 def _pairs_of(mat: Mat) -> list[tuple[Map, Map]]:
