@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import DataValueError
 from pyop2cxx.runtime.processes import refuse_several
 from pyop2cxx.sets.origins import Digests, rows_between
@@ -39,7 +40,7 @@ def save(path: str, values: Array, on: Any) -> None:
 def _save(path: str, values: Array | Spread, on: Any) -> None:
     digests = Digests() if on.origin is None else on.origin.now()
     order = np.zeros(0, np.int64) if on.reordering.order is None else on.reordering.order
-    with open(path, "wb") as file:
+    with replacing(path) as temporary, temporary.open("wb") as file:
         for one in (values[:], np.array([digests.in_use, digests.original]), order):
             np.save(file, one, allow_pickle=False)
 

@@ -322,6 +322,27 @@ def test_save_and_load(q: op2.Dat, cells: op2.Set, tmp_path: Path, name: str) ->
         op2.Dat(cells**3).load(tmp_path / name)
 
 
+def test_a_save_that_fails_leaves_the_older_file(
+    q: op2.Dat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    q.save(tmp_path / "q.npy")
+    before = (tmp_path / "q.npy").read_bytes()
+    write, n_written = np.save, []
+
+    def fill(file: Any, values: Any, **options: Any) -> None:
+        if n_written:
+            raise OSError("No space left on device")
+        n_written.append(values.size)
+        write(file, values, **options)
+
+    monkeypatch.setattr(np, "save", fill)
+    with pytest.raises(OSError, match="No space left"):
+        q.save(tmp_path / "q.npy")
+    assert n_written
+    assert (tmp_path / "q.npy").read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["q.npy"]
+
+
 # Halos
 
 
