@@ -166,8 +166,8 @@ class _Writer:
                 )
             if operation.operation != "sum" or operation.inclusive:
                 raise _RefusedError(
-                    "it is an inclusive scan, or one of minima or maxima, which only Python has; "
-                    "saved graphs have exclusive sums"
+                    "it is an inclusive scan, or one of minima, maxima or a kernel, which "
+                    "only Python has; saved graphs have exclusive sums"
                 )
             return {"do": "scan", **ends}
         if not np.can_cast(source.dtype, target.dtype, "safe"):

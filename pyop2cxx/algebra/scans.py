@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scans over a Set, by loops: chunks of rows at a time, then chunks of their sums.
 
-Minima and maxima go the same way.
+Minima, maxima, and joins by a kernel of the user go the same way.
 
 A row of a level above is the sum of a chunk of rows below; the uppermost level is a single chunk.
 On the way down each chunk starts at the sum before. The size of chunks is independent of the number
@@ -10,6 +10,7 @@ of lanes or threads, so the sums are the same bit by bit in each run.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from pyop2cxx.base.access import READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.data.whole import start_of
+from pyop2cxx.graph.joins import Join
 from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.kernel.shapes import written_behind
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
@@ -39,41 +42,52 @@ class ScanLoops:
     Args:
         source: Rows to add up, of an integer or real dtype.
         target: Target of the sums; of the same Set, dim and dtype. May be the source.
-        operation: ``"sum"``, ``"min"`` or ``"max"``.
+        operation: ``"sum"``, ``"min"``, ``"max"``, or a `Join` of the user.
         inclusive: Whether a row's result has the row itself.
+        size: Rows of a chunk; None means as `chunk_rows`. Rounding depends on the size.
 
     Attributes:
         loops: To be run in order.
     """
 
     def __init__(
-        self, source: Dat, target: Dat, operation: str = "sum", *, inclusive: bool = False
+        self,
+        source: Dat,
+        target: Dat,
+        operation: str | Join = "sum",
+        *,
+        inclusive: bool = False,
+        size: int | None = None,
     ) -> None:
-        self._operation = operation
-        dim, dtype = source.cdim, source.dtype
+        self._join = operation if isinstance(operation, Join) else None
+        self._operation = operation.kernel if isinstance(operation, Join) else operation
+        dim, dtype = source.cdim, source.compute if self._join else source.dtype
+        is_narrow = dtype != source.dtype
         n = source.dataset.set.size
         for dat in (source, target):
             dat.allocated("scan")
-        size = chunk_rows(dim * dtype.itemsize)
+        size = size or chunk_rows(dim * dtype.itemsize)
         self.loops: tuple[ParLoop, ...] = ()
         if n == 0:
             return
         chunks = Set(-(-n // size), "chunks")
-        is_whole = n % size == 0 and all(
-            dim == 1 or not dat.buffer.is_soa for dat in (source, target)
+        is_whole = (
+            n % size == 0
+            and not is_narrow
+            and all(dim == 1 or not dat.buffer.is_soa for dat in (source, target))
         )
         into, out_of = [], []
         if is_whole:  # chunks are parts of the Dats' memory
             below: Any = _View(source, chunks, size * dim)
             above: Any = _View(target, chunks, size * dim)
         else:
-            below = above = _level(chunks, size * dim, dtype)
+            below, above = self._levels(chunks, size, dim, dtype)
             rows = source.dataset.set
-            inner = _View(below, rows, dim)
             inwards = _copied(dim, dtype.name, source.compute.name)
             outwards = _copied(dim, target.compute.name, dtype.name)
+            inner, outer = (_View(level, rows, dim) for level in (below, above))
             into.append(ParLoop(inwards, rows, _arg(inner, WRITE), _arg(source, READ)))
-            out_of.append(ParLoop(outwards, rows, _arg(target, WRITE), _arg(inner, READ)))
+            out_of.append(ParLoop(outwards, rows, _arg(target, WRITE), _arg(outer, READ)))
         self.loops = (*into, *self._between(chunks, below, above, size, dim, inclusive), *out_of)
 
     def _between(
@@ -83,18 +97,32 @@ class ScanLoops:
         dtype, of = below.dtype, self._operation
         access = (RW,) if below.buffer is above.buffer else (WRITE, READ)
         args = [_arg(dat, how) for dat, how in zip((above, below), access, strict=False)]
+        neutral = [self._join.identity(READ)] if self._join else []
         is_same, n = len(access) == 1, chunks.size
         if n == 1:
             down = _handed_down(size, dim, dtype, of, is_same, False, inclusive)
-            yield ParLoop(down, chunks, *args)
+            yield ParLoop(down, chunks, *args, *neutral)
             return
         coarser = Set(-(-n // size), "chunks")
-        sums = _level(coarser, size * dim, dtype)
-        each = _View(sums, chunks, dim)
-        yield ParLoop(_added_up(size, dim, dtype, of), chunks, _arg(each, WRITE), _arg(below, READ))
-        yield from self._between(coarser, sums, sums, size, dim, False)
+        sums, starts = self._levels(coarser, size, dim, dtype)
+        each = _arg(_View(sums, chunks, dim), WRITE)
+        up = _added_up(size, dim, dtype, of)
+        yield ParLoop(up, chunks, each, _arg(below, READ), *neutral)
+        yield from self._between(coarser, sums, starts, size, dim, False)
         down = _handed_down(size, dim, dtype, of, is_same, True, inclusive)
-        yield ParLoop(down, chunks, *args, _arg(each, READ))
+        yield ParLoop(down, chunks, *args, _arg(_View(starts, chunks, dim), READ))
+
+    def _levels(self, chunks: Set, size: int, dim: int, dtype: np.dtype[Any]) -> tuple[Dat, Dat]:
+        """Return memory for rows in chunks, and for their results.
+
+        Rows behind the last are zeros, added in place. A join never meets other rows there than
+        the neutral value, so the results lie apart.
+        """
+        if self._join is None:
+            level = _level(chunks, size * dim, dtype)
+            return level, level
+        rows = np.tile(self._join.identity.data_ro.ravel(), (chunks.size, size))
+        return _level(chunks, size * dim, dtype, rows), _level(chunks, size * dim, dtype)
 
 
 def chunk_rows(row_bytes: int) -> int:
@@ -110,8 +138,8 @@ class _View(Flat):
         self._carrier = carrier
 
 
-def _level(chunks: Set, cdim: int, dtype: np.dtype[Any]) -> Dat:
-    made = Dat(chunks**cdim, None, dtype, "sums of chunks", "aos")
+def _level(chunks: Set, cdim: int, dtype: np.dtype[Any], values: Any = None) -> Dat:
+    made = Dat(chunks**cdim, values, dtype, "sums of chunks", "aos")
     made.allocated("scan")
     return made
 
@@ -121,7 +149,9 @@ def _arg(dat: Any, access: Any) -> DatArg:
 
 
 @until_exit(64)
-def _added_up(size: int, dim: int, dtype: np.dtype[Any], operation: str) -> Kernel:
+def _added_up(size: int, dim: int, dtype: np.dtype[Any], operation: str | Kernel) -> Kernel:
+    if isinstance(operation, Kernel):
+        return _joining(operation, "sums", {"size": size, "dim": dim}, dtype)
     about = _types(dtype, operation) | {"size": size, "dim": dim}
     text = render("kernels/scan_sums.c.j2", about)
     return Kernel(text, "add_up", abi="2026").written_here()
@@ -132,15 +162,26 @@ def _handed_down(
     size: int,
     dim: int,
     dtype: np.dtype[Any],
-    operation: str,
+    operation: str | Kernel,
     is_same: bool,
     has_start: bool,
     inclusive: bool,
 ) -> Kernel:
-    about = {"size": size, "dim": dim, "is_same": is_same, "has_start": has_start}
-    about |= _types(dtype, operation) | {"inclusive": inclusive}
+    about = {"size": size, "dim": dim, "is_same": is_same, "inclusive": inclusive}
+    if isinstance(operation, Kernel):
+        return _joining(operation, "chunk", about, dtype)
+    about |= _types(dtype, operation) | {"has_start": has_start}
     text = render("kernels/scan_chunk.c.j2", about)
     return Kernel(text, "hand_down", abi="2026").written_here()
+
+
+def _joining(kernel: Kernel, what: str, about: dict[str, Any], dtype: np.dtype[Any]) -> Kernel:
+    """Return a kernel that calls the user's for the rows of a chunk."""
+    name = f"{kernel.name}_{what}"
+    while re.search(rf"\b{name}\b", kernel.text):
+        name += "_"
+    names = {"name": name, "join": kernel.name, "type": c_name(dtype.name)}
+    return written_behind(kernel, name, render(f"kernels/join_{what}.c.j2", {**about, **names}))
 
 
 @until_exit(64)

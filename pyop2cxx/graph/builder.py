@@ -20,9 +20,11 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import DataValueError, GraphClosedError, UsageError, user_line
 from pyop2cxx.graph.graph import Graph
+from pyop2cxx.graph.joins import Join
 from pyop2cxx.graph.library_calls import Captured, Copy, Fill, Scan
 from pyop2cxx.graph.looks import Looks
 from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Operation, Placed, While
+from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from pyop2cxx.kernel.kernel import Kernel
 
 _SCANNED = {INC: "sum", MIN: "min", MAX: "max"}
 
@@ -225,7 +226,13 @@ class Successors(Listed):
         return self.add_node(Fill(target, held[()]))
 
     def then_scan(
-        self, source: Dat, target: Dat, operation: Access = INC, *, inclusive: bool = False
+        self,
+        source: Dat,
+        target: Dat,
+        operation: Access | Kernel = INC,
+        *,
+        inclusive: bool = False,
+        identity: Any = None,
     ) -> Node:
         """Add a scan: each entity gets the sum, minimum or maximum over all earlier entities.
 
@@ -233,35 +240,56 @@ class Successors(Listed):
         compute the sums on the device of loops: sums of real numbers are rounded in the same way
         each time, but differently from a sequential sum. Between two dtypes NumPy sums on the host.
 
+        With a kernel as operation entities are joined by a function of the program, for example
+        ``void join(double *sum, const double *x)``: `sum`, of earlier entities, takes in `x`, of
+        later ones. Both have the shape of an entity's values. The function must be associative,
+        since chunks are joined first; the order is kept. Check mode compares two groupings.
+
         Args:
-            source: Values to sum, component by component, over owned entities.
-            target: Target on the same Set and of the same dim.
-            operation: `INC` for sums, `MIN` or `MAX`. NaN stays, as in NumPy.
+            source: Values to sum, component by component, over owned entities; by a kernel, rows
+                of shape (*dim).
+            target: Target on the same Set and of the same dim; for a kernel of the same dtypes.
+            operation: `INC` for sums, `MIN` or `MAX`. NaN stays, as in NumPy. Or a `Kernel` of two
+                parameters.
             inclusive: Whether the entity itself counts. Otherwise the first entity gets 0, or of
-                minima and maxima the largest or smallest number of the target's dtype.
+                minima and maxima the largest or smallest number of the target's dtype, or the
+                kernel's `identity`.
+            identity: The neutral value of a kernel, of shape (*dim) or a number for all
+                components: joined with any row, before or behind, the row results.
 
         Raises:
             GraphClosedError: The graph is not being built.
             DataValueError: They do not fit each other.
-            UsageError: No Dats, another operation, or an order of complex numbers.
+            UsageError: No Dats, another operation, an order of complex numbers, or a kernel that
+                does not join two rows.
         """
-        what = _SCANNED.get(operation) if isinstance(operation, Access) else None
-        if what is None:
+        if not isinstance(operation, Access | Kernel) or (
+            isinstance(operation, Access) and operation not in _SCANNED
+        ):
             raise UsageError(
                 f"graph: then_scan: the operation is op2.INC for sums, op2.MIN or op2.MAX, got "
-                f"{operation!r}"
+                f"{operation!r}; or an op2.Kernel that joins two rows"
             )
         if not isinstance(inclusive, bool):
             raise UsageError(f"graph: then_scan: inclusive is True or False, got {inclusive!r}")
         if not isinstance(source, Dat) or not isinstance(target, Dat):
             raise UsageError(f"graph: then_scan needs two Dats, got {source!r} and {target!r}")
         _check_copied(source, target)
-        if what != "sum" and "c" in source.dtype.kind + target.dtype.kind:
+        if isinstance(operation, Kernel):
+            self._open_builder()
+            join = Join(operation, identity, source, target)
+            return self.add_node(Scan(source, target, join, inclusive=inclusive))
+        if identity is not None:
+            raise UsageError(
+                f"graph: then_scan: {operation.name} has a neutral value already; leave out "
+                f"identity={identity!r}, or scan by a Kernel"
+            )
+        if operation != INC and "c" in source.dtype.kind + target.dtype.kind:
             raise UsageError(
                 f"graph: then_scan: complex numbers have no {operation.name}; '{source.name}' is "
                 f"{source.dtype}, '{target.name}' {target.dtype}; scan by op2.INC, or a real Dat"
             )
-        return self.add_node(Scan(source, target, what, inclusive=inclusive))
+        return self.add_node(Scan(source, target, _SCANNED[operation], inclusive=inclusive))
 
     then_parallel_scan = then_scan
 

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import _core
+from pyop2cxx.base.access import READ
 from pyop2cxx.chain.tasks import is_plain, mirror_of_loops
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.whole import start_of
-from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.exceptions import CheckError, UnsupportedError
+from pyop2cxx.graph.joins import Join
 from pyop2cxx.graph.operations import HostCall, LoopOperation
 from pyop2cxx.runtime.seams import scans
+from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from pyop2cxx.graph.operations import Operation, Replaced
 
 
+_FEW = 3
+"""Rows of a chunk in the second scan of check mode: fewer than usual."""
 _TAKEN = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
 
@@ -126,21 +131,22 @@ class Copy(HostCall):
 
 
 class Scan(HostCall):
-    """Sums, minima or maxima of all entities before, or up to, each entity of a Set.
+    """Sums, minima, maxima or joins of all entities before, or up to, each entity of a Set.
 
     Args:
         source: Values to sum.
         target: Target of the sums.
-        operation: ``"sum"``, ``"min"`` or ``"max"``.
+        operation: ``"sum"``, ``"min"``, ``"max"``, or a `Join` of the user.
         inclusive: Whether an entity's result has the entity itself.
-        may_compile: Whether loops may be compiled for the scan on the host; on a device always.
+        may_compile: Whether loops may be compiled for the scan on the host; on a device, and for
+            joins, always.
     """
 
     def __init__(
         self,
         source: Dat,
         target: Dat,
-        operation: str = "sum",
+        operation: str | Join = "sum",
         *,
         inclusive: bool = False,
         may_compile: bool = True,
@@ -148,32 +154,33 @@ class Scan(HostCall):
         self.source, self.target = source, target
         self.operation, self.inclusive = operation, inclusive
         self._may_compile = may_compile
-
-        def scan() -> None:
-            values = source.data_ro
-            sums = np.full_like(target.data_ro, start_of(operation, target.dtype))
-            if len(sums):
-                n = len(values) if inclusive else len(values) - 1
-                _TAKEN[operation].accumulate(values[:n], axis=0, out=sums[len(sums) - n :])
-            target.data_wo[:] = sums
-
-        super().__init__(f"scan {source.name}", scan, [source], [target])
+        name = f"scan {source.name}"
+        call: Callable[[], None]
+        if isinstance(operation, Join):
+            name += f" by {operation.name}"
+            call = partial(_scan_by_loops, name, source, target, operation, inclusive=inclusive)
+        else:
+            call = partial(_scan_by_numpy, source, target, operation, inclusive=inclusive)
+        super().__init__(name, call, [source], [target])
+        if isinstance(operation, Join):
+            self._uses += [(one, READ) for one in operation.constants]
         self._loops: Any = None
 
     def tasks(self) -> Sequence[_core.GraphTask] | None:
-        """Return the loops of the scan; None if compiling is not allowed, or dtypes differ."""
+        """Return the loops of the scan; None if compiling is not allowed, or dtypes differ.
+
+        Raises:
+            UnsupportedError: The device cannot run the user's kernel.
+        """
         source, target = self.source, self.target
-        may_compile = self._may_compile or mirror_of_loops() is not None
+        is_join = isinstance(self.operation, Join)
+        may_compile = self._may_compile or is_join or mirror_of_loops() is not None
         if not may_compile or not (is_plain(source) and is_plain(target)):
             return None
         from_, to = _host_values(source), _host_values(target)
         is_apart = source is target or not np.shares_memory(from_, to)
-        if (
-            from_.dtype != to.dtype
-            or from_.dtype.kind not in "iuf"
-            or not is_apart
-            or not from_.size
-        ):
+        is_number = is_join or (from_.dtype == to.dtype and from_.dtype.kind in "iuf")
+        if not is_number or not is_apart or not from_.size:
             return None
         try:
             self._loops = scans().ScanLoops(
@@ -181,6 +188,8 @@ class Scan(HostCall):
             )
             tasks = [LoopOperation(loop).task() for loop in self._loops.loops]
         except UnsupportedError:
+            if is_join:
+                raise
             return None  # for example, no float64 on the device
         return None if None in tasks else [task for task in tasks if task is not None]
 
@@ -209,6 +218,70 @@ class Scan(HostCall):
             inclusive=self.inclusive,
             may_compile=self._may_compile,
         )
+
+
+def _scan_by_numpy(source: Dat, target: Dat, operation: str, *, inclusive: bool) -> None:
+    values = source.data_ro
+    sums = np.full_like(target.data_ro, start_of(operation, target.dtype))
+    if len(sums):
+        n = len(values) if inclusive else len(values) - 1
+        _TAKEN[operation].accumulate(values[:n], axis=0, out=sums[len(sums) - n :])
+    target.data_wo[:] = sums
+
+
+def _scan_by_loops(
+    name: str, source: Dat, target: Dat, operation: Join, *, inclusive: bool
+) -> None:
+    """Scan copies of the rows; in check mode once more by other chunks, to see the promises kept.
+
+    Raises:
+        CheckError: Results depend on the size of chunks. The target is unchanged.
+    """
+    values = source.data_ro.astype(source.compute)
+    rows = Set(len(values), source.dataset.set.name)
+
+    def scanned(size: int | None) -> tuple[Array, bool]:
+        given, found = (
+            Dat(rows**source.dim, data, source.compute, of.name)
+            for data, of in ((values, source), (None, target))
+        )
+        made = scans().ScanLoops(given, found, operation, inclusive=inclusive, size=size)
+        is_checked = [loop.wants_checks() for loop in made.loops]
+        for loop in made.loops:
+            loop.compute()
+        return found.data_ro, any(is_checked)
+
+    sums, is_checked = scanned(None)
+    if is_checked:
+        _compare(name, target, operation, values, (sums, scanned(_FEW)[0]))
+    target.data_wo[:] = sums
+
+
+def _compare(
+    name: str, target: Dat, operation: Join, values: Array, sums: tuple[Array, Array]
+) -> None:
+    """Raise a CheckError where two groupings of the same rows differ by more than rounding."""
+    one, other = sums
+    if values.dtype.kind in "fc":
+        finite = np.abs(np.where(np.isfinite([*sums, values]), [*sums, values], 0))
+        most = finite.max(axis=(0, 1)) * np.sqrt(np.finfo(values.dtype).eps)
+        with np.errstate(all="ignore"):
+            is_same = (one == other) | (np.abs(one - other) <= most)
+        is_same |= np.isnan(one) & np.isnan(other)
+    else:
+        is_same = one == other
+    wrong = np.flatnonzero(~is_same.reshape(len(one), -1).all(axis=1))
+    if not len(wrong):
+        return
+    row = int(wrong[0])
+    error = CheckError(
+        f"graph node '{name}': kernel '{operation.name}' joins the rows up to {row} to "
+        f"{one[row].tolist()}, and to {other[row].tolist()} if they are grouped otherwise; the "
+        f"kernel has to be associative, and identity={operation.identity.data_ro.tolist()} "
+        f"neutral. '{target.name}' is unchanged"
+    )
+    error.loop, error.element, error.check = operation.name, row, "scan"
+    raise error
 
 
 class Captured(HostCall):

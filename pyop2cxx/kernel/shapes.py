@@ -104,7 +104,7 @@ def calling(
     """
     silent = takes_anything(kernel)
     text = partial(packed, kernel.name, name, taken, extents, layer, silent=silent)
-    made = _calling(kernel, name, text(), untyped)
+    made = written_behind(kernel, name, text(), untyped)
     made.to_watch = partial(_watched, kernel, name, text, untyped)
     return made
 
@@ -114,10 +114,18 @@ def _watched(
 ) -> Kernel | None:
     """Return the kernel for check mode, whose text few programs need; None: the same kernel."""
     watched = text(is_watched=True)
-    return None if watched == text() else _calling(kernel, name, watched, untyped)
+    return None if watched == text() else written_behind(kernel, name, watched, untyped)
 
 
-def _calling(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...]) -> Kernel:
+def written_behind(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...] = ()) -> Kernel:
+    """Return a kernel of another function, whose text stands behind the text of the called kernel.
+
+    Args:
+        kernel: The called kernel, shown in messages.
+        name: Name of the calling function.
+        text: The calling function.
+        untyped: As for `calling`.
+    """
     made = kernel.with_code(f"{kernel.text}\n{text}", name)
     made.calls = kernel
     made.shown_name, made.shown_code = kernel.shown_name, kernel.shown_code
