@@ -136,6 +136,11 @@ const std::vector<Tunable>& tunables() {
        "On a CPU through OpenCL, a loop that reduces a Global uses lanes if it moves at least "
        "this many values per element, however light it is",
        0, many},
+      {"most_summed_scalars", &T::most_summed_scalars, Steers::choice, "scalars",
+       "On the host, a loop that only adds to Globals uses lanes if it reads at most this many "
+       "values per element, however light it is; a value behind a Map counts twice. Not under "
+       "`deterministic`",
+       0, many},
       {"wide_operations_a_scalar", &T::wide_operations_a_scalar, Steers::choice, "operations",
        "From this many operations per value moved on, lanes use the machine's widest vectors", 0,
        many},

@@ -36,6 +36,7 @@ struct Tuning {
   int slot_operations = 25;
   int slot_operations_a_scalar = 1;
   int least_reduced_scalars = 4;
+  int most_summed_scalars = 3;
   int wide_operations_a_scalar = 8;
   int narrow_bytes = 32;
   int operations_a_division = 4;

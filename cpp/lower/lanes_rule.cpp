@@ -28,6 +28,28 @@ bool reduces_global(const ir::Loop& loop) {
       loop.args, [](const ir::Arg& arg) { return std::holds_alternative<ir::GlobalReduce>(arg); });
 }
 
+/// Does the loop only read, and add floating-point numbers to Globals? One element's sum waits for
+/// the sum before, and compilers may not reorder sums; lanes have sums of their own.
+bool only_sums(const ir::Loop& loop) {
+  const auto adds = [](const ir::Arg& arg) {
+    return std::holds_alternative<ir::GlobalReduce>(arg) && ir::access_of(arg) == Access::inc &&
+           is_floating(ir::dtype_of(arg));
+  };
+  const auto reads = [](const ir::Arg& arg) { return !writes(ir::access_of(arg)); };
+  return std::ranges::any_of(loop.args, adds) &&
+         std::ranges::all_of(loop.args,
+                             [&](const ir::Arg& arg) { return adds(arg) || reads(arg); });
+}
+
+/// Values that one element reads; a value behind a Map counts twice, because of its index.
+std::int64_t n_read(const ir::Loop& loop, const LaneWork& work) {
+  std::int64_t n_behind_maps = 0;
+  for (const ir::Arg& arg : loop.args) {
+    if (std::holds_alternative<ir::IndirectDat>(arg)) n_behind_maps += ir::extent_of(loop, arg);
+  }
+  return work.n_scalars + n_behind_maps;
+}
+
 /// See lanes_columns: the other strategies take positions in another order.
 bool goes_over_columns(const Request& request) {
   return request.loop.iteration.layers == ir::Layers::constant &&
@@ -147,6 +169,10 @@ LaneRule lane_rule(const Request& request) {
   // a device's compiler keeps the order in which a Global is summed, and makes no vectors there
   if (is_device && reduces_global(request.loop) &&
       lane_work(request.loop, tuning).n_scalars >= tuning.least_reduced_scalars) {
+    return {0, 0, tuning.wide_operations_a_scalar};
+  }
+  if (!is_device && !request.options.semantics.deterministic && only_sums(request.loop) &&
+      n_read(request.loop, lane_work(request.loop, tuning)) <= tuning.most_summed_scalars) {
     return {0, 0, tuning.wide_operations_a_scalar};
   }
   if (request.strategy == Strategy::owner && request.options.by_slot) {

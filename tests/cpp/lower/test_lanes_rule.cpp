@@ -148,6 +148,29 @@ TEST(LanesRule, WhatADeviceReducesIsLightAndYetOnLanes) {
   EXPECT_EQ(choice(sum_of(4), std::nullopt, 64).lanes, 0);
 }
 
+TEST(LanesRule, SumsOfFewValuesGoOnLanesOnTheHost) {
+  const auto sum = [](const NamedArg& read, Access access = Access::inc) {
+    return typed(make_loop({read, global_reduce("s", access)}));
+  };
+  const ir::Loop few = sum(direct("x", Access::read, 3));
+  EXPECT_EQ(choice(few, std::nullopt, 64).lanes, 4);  // vectors of 32 bytes
+  EXPECT_EQ(choice(sum(direct("x", Access::read, 4)), std::nullopt, 64).lanes, 0);
+  EXPECT_EQ(choice(sum(direct("x", Access::rw, 1)), std::nullopt, 64).lanes, 0);
+  EXPECT_EQ(choice(sum(direct("x", Access::read, 1), Access::max), std::nullopt, 64).lanes, 0);
+  Options options;
+  options.semantics.deterministic = true;
+  EXPECT_EQ(choice(few, std::nullopt, 64, options).lanes, 0);
+}
+
+TEST(LanesRule, AValueBehindAMapCountsTwiceInSums) {
+  const auto sum = [](int dim) {
+    return typed(make_loop({indirect("x", Access::read, 0, dim), global_reduce("s", Access::inc)},
+                           {{1, 0}}));
+  };
+  EXPECT_EQ(choice(sum(1), std::nullopt, 64).lanes, 4);
+  EXPECT_EQ(choice(sum(2), std::nullopt, 64).lanes, 0);
+}
+
 TEST(LanesRule, TheUserDecides) {
   EXPECT_EQ(choice(typed(edge_loop()), 4, 64).lanes, 4);
   EXPECT_EQ(choice(heavy_loop(DType::float64), 0, 64).lanes, 0);
