@@ -186,42 +186,37 @@ std::string first_function(Context& context, DType mask, int lanes) {
   });
 }
 
-/// The lanes of a column that have an incidence: those whose entry is not negative.
-std::string on_function(Context& context, DType entry, DType mask, int lanes) {
+/// A function of entries of lanes, whose result is a mask: `BEFORE entries AFTER 0`.
+std::string test_function(Context& context, const std::string& word, const std::string& entries,
+                          std::string_view before, std::string_view after, DType entry, DType mask,
+                          int lanes) {
   const std::string type = vector_type(context, mask, lanes);
   const std::string from = in_global_space(context, row_type(context, entry, lanes));
-  const std::string name = fmt::format("op2_on_{}x{}_by_{}", name_of(mask), lanes, name_of(entry));
+  const std::string name =
+      fmt::format("op2_{}_{}x{}_by_{}", word, name_of(mask), lanes, name_of(entry));
   return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
     const std::string scalar = in_global_space(out, std::string(out.dialect().type_name(entry)));
     const std::string wide = vector_type(out, entry, lanes);
     const Scope scope =
-        out.function(fmt::format("{} {} {}(const {} *entries)", inlined, type, given, scalar));
+        out.function(fmt::format("{} {} {}(const {} *{})", inlined, type, given, scalar, entries));
     const std::string zero =
         out.dialect().has_vectors ? fmt::format("({})(0)", wide) : fmt::format("({}){{0}}", wide);
-    const std::string on = fmt::format("*(const {} *)entries >= {}", from, zero);
-    out.statement(entry == mask ? fmt::format("return {};", on)
-                                : fmt::format("return __builtin_convertvector({}, {});", on, type));
+    const std::string on = fmt::format("{}*(const {} *){}{}{}", before, from, entries, after, zero);
+    out.statement(size_of(entry) == size_of(mask)
+                      ? fmt::format("return {};", on)
+                      : fmt::format("return __builtin_convertvector({}, {});", on, type));
   });
+}
+
+/// The lanes of a column that have an incidence: those whose entry is not negative.
+std::string on_function(Context& context, DType entry, DType mask, int lanes) {
+  return test_function(context, "on", "entries", "", " >= ", entry, mask, lanes);
 }
 
 /// The lanes whose codes have a bit that is 0.
 std::string without_bit_function(Context& context, DType code, DType mask, int lanes, int bit) {
-  const std::string type = vector_type(context, mask, lanes);
-  const std::string from = in_global_space(context, row_type(context, code, lanes));
-  const std::string name =
-      fmt::format("op2_without{}_{}x{}_by_{}", bit, name_of(mask), lanes, name_of(code));
-  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
-    const std::string scalar = in_global_space(out, std::string(out.dialect().type_name(code)));
-    const std::string wide = vector_type(out, code, lanes);
-    const Scope scope =
-        out.function(fmt::format("{} {} {}(const {} *codes)", inlined, type, given, scalar));
-    const std::string zero =
-        out.dialect().has_vectors ? fmt::format("({})(0)", wide) : fmt::format("({}){{0}}", wide);
-    const std::string off = fmt::format("(*(const {} *)codes & {}) == {}", from, bit, zero);
-    out.statement(size_of(code) == size_of(mask)
-                      ? fmt::format("return {};", off)
-                      : fmt::format("return __builtin_convertvector({}, {});", off, type));
-  });
+  return test_function(context, fmt::format("without{}", bit), "codes", "(",
+                       fmt::format(" & {}) == ", bit), code, mask, lanes);
 }
 
 /// One value or another, by lane.

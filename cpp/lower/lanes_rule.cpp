@@ -28,26 +28,21 @@ bool reduces_global(const ir::Loop& loop) {
       loop.args, [](const ir::Arg& arg) { return std::holds_alternative<ir::GlobalReduce>(arg); });
 }
 
-/// Does the loop only read, and add floating-point numbers to Globals? One element's sum waits for
-/// the sum before, and compilers may not reorder sums; lanes have sums of their own.
-bool only_sums(const ir::Loop& loop) {
-  const auto adds = [](const ir::Arg& arg) {
-    return std::holds_alternative<ir::GlobalReduce>(arg) && ir::access_of(arg) == Access::inc &&
-           is_floating(ir::dtype_of(arg));
-  };
-  const auto reads = [](const ir::Arg& arg) { return !writes(ir::access_of(arg)); };
-  return std::ranges::any_of(loop.args, adds) &&
-         std::ranges::all_of(loop.args,
-                             [&](const ir::Arg& arg) { return adds(arg) || reads(arg); });
-}
-
-/// Values that one element reads; a value behind a Map counts twice, because of its index.
-std::int64_t n_read(const ir::Loop& loop, const LaneWork& work) {
-  std::int64_t n_behind_maps = 0;
+/// Values that one element of a loop reads, if the loop does nothing else but add floating-point
+/// numbers to Globals; a value behind a Map counts twice, because of its index. One element's sum
+/// waits for the sum before, and compilers may not reorder sums; lanes have sums of their own.
+std::optional<int> n_only_summed(const ir::Loop& loop) {
+  int n_read = 0;
+  bool has_sum = false;
   for (const ir::Arg& arg : loop.args) {
-    if (std::holds_alternative<ir::IndirectDat>(arg)) n_behind_maps += ir::extent_of(loop, arg);
+    const bool is_sum = std::holds_alternative<ir::GlobalReduce>(arg) &&
+                        ir::access_of(arg) == Access::inc && is_floating(ir::dtype_of(arg));
+    if (!is_sum && writes(ir::access_of(arg))) return std::nullopt;
+    has_sum |= is_sum;
+    if (is_sum || std::holds_alternative<ir::GlobalRead>(arg)) continue;
+    n_read += ir::extent_of(loop, arg) * (std::holds_alternative<ir::DirectDat>(arg) ? 1 : 2);
   }
-  return work.n_scalars + n_behind_maps;
+  return has_sum ? std::optional(n_read) : std::nullopt;
 }
 
 /// See lanes_columns: the other strategies take positions in another order.
@@ -171,8 +166,9 @@ LaneRule lane_rule(const Request& request) {
       lane_work(request.loop, tuning).n_scalars >= tuning.least_reduced_scalars) {
     return {0, 0, tuning.wide_operations_a_scalar};
   }
-  if (!is_device && !request.options.semantics.deterministic && only_sums(request.loop) &&
-      n_read(request.loop, lane_work(request.loop, tuning)) <= tuning.most_summed_scalars) {
+  const std::optional<int> n_summed = n_only_summed(request.loop);
+  if (!is_device && !request.options.semantics.deterministic && n_summed &&
+      *n_summed <= tuning.most_summed_scalars) {
     return {0, 0, tuning.wide_operations_a_scalar};
   }
   if (request.strategy == Strategy::owner && request.options.by_slot) {

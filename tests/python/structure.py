@@ -76,8 +76,8 @@ LATE_IMPORTS = {
 CODE_LINES = 45_895
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
-    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 28_755),
-    "all rooms": (None, 61_405),
+    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 28_766),
+    "all rooms": (None, 61_422),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
