@@ -90,6 +90,11 @@ loop.compute()
 (file,) = loop.generate().files
 print(file, *x.data_ro)
 print(str(loop.generate()))
+from pyop2cxx.backends import abacus
+op2.exit()
+other = abacus.ParLoop(loop.kernel, cells, x(op2.RW))
+other.compute()
+print(other, abacus.BACKEND.name, *x.data_ro)
 """
 
 
@@ -99,6 +104,7 @@ def test_a_backend_of_another_package_runs_loops(installed: Installed) -> None:
     assert said[1] == "twice_abacus_direct.c 2.0 4.0 6.0"
     assert said[2].startswith("/* pyop2cxx ")
     assert "#if !ABACUS" in said
+    assert said[-1] == "<ParLoop 'twice' over Set 'cells' on 'abacus': x RW> abacus 4.0 8.0 12.0"
 
 
 def test_it_is_listed_and_can_be_chosen_on_the_command_line(installed: Installed) -> None:

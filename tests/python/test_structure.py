@@ -265,7 +265,10 @@ def test_what_is_found_by_name_is_there() -> None:
         for path in structure.python_modules(ROOT)
         if "import_module(" in path.read_text() and path.parent.name != "pyop2"
     }
-    plugs = {"runtime/engine.py", "base/plugs.py", "pytest_plugin.py"}
+    plugs = {"runtime/engine.py", "base/plugs.py", "pytest_plugin.py", "backends/__init__.py"}
+    assert (
+        ROOT / "pyop2cxx" / "loop" / "on_backend.py"
+    ).exists()  # named by the folder of backends
     assert by_name == {"__init__.py", "op2.py", "runtime/seams.py", *plugs, "base/extras.py"}
     for file in ("runtime/seams.py", "op2.py"):
         text = (ROOT / "pyop2cxx" / file).read_text()
