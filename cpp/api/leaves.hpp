@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -8,10 +9,11 @@
 #include <string>
 #include <type_traits>
 
+#include "api/libraries.hpp"
 #include "base/convert.hpp"
 #include "base/error.hpp"
 
-/// Conversions, gathers and sums of arrays, for programs in C++ and for graphs.
+/// Conversions, gathers, sums and multiples of arrays, for programs in C++ and for graphs.
 ///
 /// In a generated project they are compiled into the run-time for the types listed in api/eti.json,
 /// and a program instantiates none of them; other types are instantiated in the program. With
@@ -25,6 +27,8 @@ template <class T, class Index>
 struct GatherAvail : std::false_type {};
 template <class T>
 struct InnerAvail : std::false_type {};
+template <class T>
+struct AxpyAvail : std::false_type {};
 template <class T>
 struct ScanAvail : std::false_type {};
 
@@ -61,9 +65,35 @@ template <class T, class Index, bool Compiled = GatherAvail<T, Index>::value>
 struct Gather {
   static void run(const T* values, std::span<const Index> rows, std::size_t dim, T* to);
 };
-template <class T, bool Compiled = InnerAvail<T>::value>
+/// The third parameter is the other switch: with `true` a library may be asked.
+template <class T, bool Compiled = InnerAvail<T>::value, bool Library = LibraryAvail<T>::value>
 struct Inner {
   static Wide<T> run(std::span<const T> left, const T* right);
+};
+template <class T, bool Compiled>
+struct Inner<T, Compiled, true> {
+  static Wide<T> run(std::span<const T> left, const T* right) {
+    Wide<T> sum{};
+    const auto own = [&] { sum = Inner<T, Compiled, false>::run(left, right); };
+    if (!api::asks_libraries()) {
+      own();
+    } else {
+      api::library_dot(LibraryAvail<T>::dtype, left.size(), left.data(), right, &sum, own);
+    }
+    return sum;
+  }
+};
+template <class T, bool Compiled = AxpyAvail<T>::value, bool Library = LibraryAvail<T>::value>
+struct Axpy {
+  static void run(T alpha, std::span<const T> x, T* y);
+};
+template <class T, bool Compiled>
+struct Axpy<T, Compiled, true> {
+  static void run(T alpha, std::span<const T> x, T* y) {
+    const auto own = [&] { Axpy<T, Compiled, false>::run(alpha, x, y); };
+    if (!api::asks_libraries()) return own();
+    api::library_axpy(LibraryAvail<T>::dtype, x.size(), &alpha, x.data(), y, own);
+  }
 };
 template <class T, bool Compiled = ScanAvail<T>::value>
 struct Scan {
@@ -92,9 +122,14 @@ struct Gather<T, Index, false> {
                 "OP2_ETI_ONLY: op2::gather is not compiled for these types; add them to eti.json");
 };
 template <class T>
-struct Inner<T, false> {
+struct Inner<T, false, false> {
   static_assert(is_listed<T>,
                 "OP2_ETI_ONLY: op2::inner is not compiled for this type; add it to eti.json");
+};
+template <class T>
+struct Axpy<T, false, false> {
+  static_assert(is_listed<T>,
+                "OP2_ETI_ONLY: op2::axpy is not compiled for this type; add it to eti.json");
 };
 template <class T>
 struct Scan<T, false> {
@@ -160,7 +195,8 @@ void gather(const Values& values, const Rows& rows, To&& to, std::size_t dim = 1
 }
 
 /// @brief The sum of `left[i] * conj(right[i])`: float is summed as double, real or complex, and
-/// integers as std::int64_t. The bits depend on the values only.
+/// integers as std::int64_t. The bits depend on the values only, unless Options::blas leaves the
+/// sum to a library.
 /// @throws UsageError for different numbers of values.
 template <class Left, class Right>
 auto inner(const Left& left, const Right& right) {
@@ -168,6 +204,22 @@ auto inner(const Left& left, const Right& right) {
   const std::span<const T> other(right);
   leaves::check_as_many("inner", std::span(left).size(), other.size());
   return leaves::Inner<T>::run(std::span<const T>(left), other.data());
+}
+
+/// @brief The square root of the sum of `abs(x[i])^2`, summed as by inner().
+template <class Values>
+auto norm(const Values& x) {
+  return std::sqrt(std::real(inner(x, x)));
+}
+
+/// @brief Add a multiple: `y[i] += alpha * x[i]`. @p x and @p y may be the same values.
+/// @throws UsageError for different numbers of values; nothing is changed then.
+template <class Values, class To>
+void axpy(leaves::Scalar<Values> alpha, const Values& x, To&& y) {
+  using T = leaves::Scalar<Values>;
+  const std::span<T> target(y);
+  leaves::check_as_many("axpy", std::span(x).size(), target.size());
+  leaves::Axpy<T>::run(alpha, std::span<const T>(x), target.data());
 }
 
 /// @brief Exclusive sums over rows of `dim` values: each row gets the sum of all rows before.

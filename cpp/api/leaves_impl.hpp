@@ -63,6 +63,11 @@ Wide<T> inner(std::span<const T> left, const T* right) {
 }
 
 template <class T>
+void axpy(T alpha, std::span<const T> x, T* y) {
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] = static_cast<T>(y[i] + alpha * x[i]);
+}
+
+template <class T>
 void scan(std::span<const T> from, std::size_t dim, T* to) {
   for (std::size_t k = 0; k < dim; ++k) {
     T sum{};
@@ -89,10 +94,14 @@ struct Gather<T, Index, false> {
   }
 };
 template <class T>
-struct Inner<T, false> {
+struct Inner<T, false, false> {
   static Wide<T> run(std::span<const T> left, const T* right) {
     return implementation::inner(left, right);
   }
+};
+template <class T>
+struct Axpy<T, false, false> {
+  static void run(T alpha, std::span<const T> x, T* y) { implementation::axpy(alpha, x, y); }
 };
 template <class T>
 struct Scan<T, false> {
@@ -112,9 +121,13 @@ void Gather<T, Index, Compiled>::run(const T* values, std::span<const Index> row
                                      T* to) {
   implementation::gather(values, rows, dim, to);
 }
-template <class T, bool Compiled>
-Wide<T> Inner<T, Compiled>::run(std::span<const T> left, const T* right) {
+template <class T, bool Compiled, bool Library>
+Wide<T> Inner<T, Compiled, Library>::run(std::span<const T> left, const T* right) {
   return implementation::inner(left, right);
+}
+template <class T, bool Compiled, bool Library>
+void Axpy<T, Compiled, Library>::run(T alpha, std::span<const T> x, T* y) {
+  implementation::axpy(alpha, x, y);
 }
 template <class T, bool Compiled>
 void Scan<T, Compiled>::run(std::span<const T> from, std::size_t dim, T* to) {

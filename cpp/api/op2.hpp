@@ -36,13 +36,18 @@ struct Options {
   /// A file of measured choices, or a folder of files, such as `tuned` in the folder of
   /// `build --tuned`; empty: none. A problem with a file is a line of report().
   std::string tuned = {};
+  /// Libraries that inner(), norm() and axpy() may be left to where they take less time: "auto" for
+  /// all known libraries, a BLAS of the system among them; the name of a library, such as "cblas"
+  /// or the name of a Library; or the file of a BLAS. Empty: none. The sums of libraries have other
+  /// bits. A library missing under "auto" is a line of report().
+  std::string blas = {};
 };
 
 /// @brief Set the options of all loops made from now on; opens the device, if the backend has one.
 /// @throws UsageError for a negative number of threads or megabytes, or an unknown backend or
 /// device; the message lists all.
-/// @throws ToolchainError if there is no driver, or the driver finds no device; the message gives
-/// the searched names. Nothing is changed then.
+/// @throws ToolchainError if there is no driver, or the driver finds no device, or a named library
+/// does not open; the message gives the searched names. Nothing is changed then.
 void init(const Options& options);
 
 /// @brief Wait until the devices have done all enqueued work. Loops on the host are done already.

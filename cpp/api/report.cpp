@@ -29,6 +29,12 @@ Report report() {
     row.measured.assign(met.measured.begin(), met.measured.end());
   }
   if (all.tuned) made.problems = all.tuned->problems();
+  made.problems.insert(made.problems.end(), all.missing_libraries.begin(),
+                       all.missing_libraries.end());
+  for (const dispatch::Event& one : all.operations->events()) {
+    made.operations.push_back({one.loop, one.strategy, one.n_resolved,
+                               nano * static_cast<double>(one.running), one.rejected});
+  }
   return made;
 }
 
@@ -41,6 +47,11 @@ std::string Report::text() const {
     rows.push_back({one.loop, one.backend, one.strategy, std::to_string(one.n_calls),
                     fmt::format("{:.4f}", one.seconds), fmt::format("{:.4f}", one.plan_seconds),
                     fmt::format("{:.1f}", one.seconds > 0 ? rate : 0.0)});
+  }
+  for (const OperationReport& one : operations) {
+    rows.push_back({one.operation, one.library.empty() ? "builtin" : "library",
+                    one.library.empty() ? "-" : one.library, std::to_string(one.n_calls),
+                    fmt::format("{:.4f}", one.seconds), "-", "-"});
   }
   std::vector<std::size_t> widths(rows[0].size());
   for (const auto& row : rows) {
@@ -55,6 +66,11 @@ std::string Report::text() const {
       out += fmt::format("{}{}", i == 0 ? "" : "  ", i < 3 ? word + blanks : blanks + word);
     }
     if (r == 0) continue;
+    if (r > loops.size()) {
+      const std::string& why = operations[r - 1 - loops.size()].rejected;
+      if (!why.empty()) out += fmt::format("\n  not a library: {}", why);
+      continue;
+    }
     for (const std::string& why : loops[r - 1].rejected) {
       out += fmt::format("\n  not another form: {}", why);
     }

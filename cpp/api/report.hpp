@@ -25,10 +25,23 @@ struct LoopReport {
   std::vector<std::string> measured = {};
 };
 
-/// @brief All loops made so far, by name, backend and strategy.
+/// @brief Calls of an operation of algebra, by a library or by the run-time itself, while
+/// Options::blas allowed libraries.
+struct OperationReport {
+  std::string operation;  ///< such as "dot of float64"
+  std::string library;    ///< its file, or the name of an op2::Library; empty: none, own code
+  std::int64_t n_calls = 0;
+  double seconds = 0;
+  /// Why libraries did not serve these calls, such as "cblas: cost"; empty: none was refused.
+  std::string rejected = {};
+};
+
+/// @brief All loops made so far, by name, backend and strategy, and all calls of algebra.
 struct Report {
   std::vector<LoopReport> loops;
-  std::vector<std::string> problems = {};  ///< files of measured choices that are not used
+  /// Files of measured choices that are not used, and libraries that do not open.
+  std::vector<std::string> problems = {};
+  std::vector<OperationReport> operations = {};
 
   /// @brief A table, a line for each.
   [[nodiscard]] std::string text() const;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "libs/known.hpp"
 #include "runtime/chosen_device.hpp"
 #include "runtime/host/threads.hpp"
 #include "runtime/vendors.hpp"
@@ -98,6 +99,8 @@ void init(const Options& options) {
         fmt::format("init: device_memory must be 0 or more, got {}", options.device_memory));
   }
   auto mirror = api::mirror_of(options);
+  libs::OpenedLibraries opened;
+  if (!options.blas.empty()) opened = libs::open_libraries(options.blas);
   auto tuned = options.tuned.empty() ? nullptr : std::make_shared<const api::Tuned>(options.tuned);
   api::Shared& all = api::shared();
   const std::lock_guard lock(all.mutex);
@@ -109,6 +112,11 @@ void init(const Options& options) {
   }
   all.mirror = std::move(mirror);
   all.tuned = std::move(tuned);
+  all.missing_libraries = std::move(opened.missing);
+  all.asks_libraries = !opened.libraries.empty();
+  all.vectors = opened.libraries.empty()
+                    ? nullptr
+                    : std::make_shared<libs::Vectors>(std::move(opened.libraries), all.operations);
 }
 
 void finish() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,7 +13,9 @@
 
 #include "api/loops.hpp"
 #include "api/tuned.hpp"
+#include "dispatch/operations.hpp"
 #include "exec/program.hpp"
+#include "libs/vectors.hpp"
 #include "mesh/coherence.hpp"
 #include "plan/plan_cache.hpp"
 #include "runtime/device_mirror.hpp"
@@ -31,11 +34,15 @@ struct MetLoops {
 struct Shared {
   const std::shared_ptr<mesh::Coherence> coherence = std::make_shared<mesh::Coherence>();
   const std::shared_ptr<plan::PlanCache> plans = std::make_shared<plan::PlanCache>();
+  const std::shared_ptr<dispatch::Operations> operations = std::make_shared<dispatch::Operations>();
+  std::atomic<bool> asks_libraries = false;  ///< whether `vectors` is not null
 
   std::mutex mutex;  // guards the members below
   Options options;
   std::shared_ptr<runtime::DeviceMirror> mirror;  ///< of the options' device; null: the host
   std::shared_ptr<const Tuned> tuned;             ///< of the options' folder; null: none
+  std::shared_ptr<libs::Vectors> vectors;         ///< libraries of the options; null: none
+  std::vector<std::string> missing_libraries;     ///< a line for each that does not open
   /// By name; the vendor of the devices, null for the host.
   std::map<std::string, const runtime::DeviceVendor*> backends = {{"sequential", nullptr},
                                                                   {"openmp", nullptr}};

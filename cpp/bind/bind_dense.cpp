@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
 #include <pybind11/complex.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -10,10 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "bind/bind.hpp"
 #include "dispatch/operations.hpp"
 #include "exec/dense_ops.hpp"
-#include "libs/cblas.hpp"
+#include "libs/known.hpp"
 #include "libs/vectors.hpp"
 #include "move/assign.hpp"
 
@@ -148,18 +150,31 @@ void bind_dense(py::module_& core) {
   bind_operations(core);
   using libs::Vectors;
   py::class_<Vectors>(core, "Vectors")
-      .def(py::init([](const std::vector<std::string>& candidates,
+      .def(py::init([](const std::string& wanted, const std::vector<std::string>& before,
                        std::shared_ptr<dispatch::Operations> operations) {
-             return std::make_unique<Vectors>(std::make_unique<libs::Cblas>(candidates),
-                                              std::move(operations));
+             libs::OpenedLibraries found = libs::open_libraries(wanted, before);
+             if (found.libraries.empty()) {
+               throw ToolchainError(fmt::format("there is no library for algebra: {}",
+                                                fmt::join(found.missing, "; ")),
+                                    "", "", "");
+             }
+             return std::make_unique<Vectors>(std::move(found.libraries), std::move(operations));
            }),
-           py::arg("candidates"), py::arg("operations"))
-      .def_property_readonly("path", &Vectors::path)
-      .def("dot", &Vectors::dot, py::arg("x"), py::arg("y"), py::arg("conjugate"),
-           py::arg("n_threads"), Unlocked())
-      .def("axpy", &Vectors::axpy, py::arg("alpha"), py::arg("x"), py::arg("y"),
-           py::arg("n_threads"), Unlocked());
-  core.def("cblas_names", &libs::cblas_names);
+           py::arg("wanted"), py::arg("before"), py::arg("operations"))
+      .def_property_readonly("paths", &Vectors::paths)
+      .def(
+          "dot",
+          [](Vectors& self, const Column& x, const Column& y, bool conjugate, int n_threads) {
+            return self.dot(x, y, conjugate, [&] { return exec::dot(x, y, conjugate, n_threads); });
+          },
+          py::arg("x"), py::arg("y"), py::arg("conjugate"), py::arg("n_threads"), Unlocked())
+      .def(
+          "axpy",
+          [](Vectors& self, const Column& alpha, const Column& x, const Column& y, int n_threads) {
+            self.axpy(alpha, x, y, [&] { exec::axpy(alpha, x, y, n_threads); });
+          },
+          py::arg("alpha"), py::arg("x"), py::arg("y"), py::arg("n_threads"), Unlocked());
+  core.def("known_libraries", &libs::known_libraries);
   core.def("dot", &exec::dot, py::arg("x"), py::arg("y"), py::arg("conjugate"),
            py::arg("n_threads"), Unlocked());
 }

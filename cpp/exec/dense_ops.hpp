@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <string_view>
-#include <variant>
 
 #include "base/dtype.hpp"
+#include "exec/column.hpp"
 
 namespace op2::exec {
 
 /// Algebra of Dats and Globals, ready for all dtypes: nothing is compiled for an expression.
-
-/// @brief Values in memory: contiguous, a component of rows, or a single value for all.
-struct Column {
-  DType dtype = DType::float64;
-  void* data = nullptr;
-  std::int64_t n = 0;
-  std::int64_t stride = 1;  ///< scalars from a value to the next; 0: a single value for all
-};
 
 enum class Elementwise : std::uint8_t { add, subtract, multiply, divide };
 
@@ -39,8 +30,6 @@ void combine(Elementwise op, const Column& out, const Column& left, const Column
 
 /// @brief `y[i] += alpha * x[i]`; @p alpha of stride 0. @throws UsageError if lengths differ.
 void axpy(const Column& alpha, const Column& x, const Column& y, int n_threads);
-
-using Scalar = std::variant<std::int64_t, std::uint64_t, double, std::complex<double>>;
 
 /// @brief The sum of `x[i] * y[i]`, or of `x[i] * conj(y[i])`.
 ///

@@ -2,8 +2,8 @@
 #include "libs/vectors.hpp"
 
 #include <chrono>
-#include <filesystem>
-#include <type_traits>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -14,6 +14,7 @@ namespace op2::libs {
 namespace {
 
 using exec::Column;
+using exec::Scalar;
 
 std::int64_t nanoseconds_since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
@@ -25,40 +26,53 @@ void check_lengths(const Column& x, const Column& y) {
 
 }  // namespace
 
-Vectors::Vectors(std::unique_ptr<Cblas> library, std::shared_ptr<dispatch::Operations> operations)
-    : library_(std::move(library)),
-      operations_(std::move(operations)),
-      file_(std::filesystem::path(library_->path()).filename()) {}
-
-template <class Own, class Theirs>
-auto Vectors::done(const char* operation, const Column& x, std::string veto, const Own& own,
-                   const Theirs& theirs) -> decltype(own()) {
-  const dispatch::Decision decision = operations_->decide(
-      {operation, std::string(name_of(x.dtype)), x.n}, {{"cblas", file_, std::move(veto)}});
-  const bool by_library = decision.which == 0;
-  const Clock::time_point start = Clock::now();
-  if constexpr (std::is_void_v<decltype(own())>) {
-    by_library ? theirs() : own();
-    operations_->done(decision, nanoseconds_since(start));
-  } else {
-    auto found = by_library ? theirs() : own();
-    operations_->done(decision, nanoseconds_since(start));
-    return found;
+Vectors::Vectors(std::vector<NamedLibrary> libraries,
+                 std::shared_ptr<dispatch::Operations> operations)
+    : libraries_(std::move(libraries)), operations_(std::move(operations)) {
+  for (const NamedLibrary& one : libraries_) {
+    const std::string& path = one.library->path();
+    files_.push_back(path.substr(path.rfind('/') + 1));  // npos + 1 is 0
   }
 }
 
-exec::Scalar Vectors::dot(const Column& x, const Column& y, bool conjugate, int n_threads) {
-  check_lengths(x, y);
-  return done(
-      "dot", x, library_->veto_dot(x, y), [&] { return exec::dot(x, y, conjugate, n_threads); },
-      [&] { return library_->dot(x, y, conjugate); });
+std::vector<std::string> Vectors::paths() const {
+  std::vector<std::string> found;
+  for (const NamedLibrary& one : libraries_) found.push_back(one.library->path());
+  return found;
 }
 
-void Vectors::axpy(const Column& alpha, const Column& x, const Column& y, int n_threads) {
+template <class Veto>
+Vectors::Chosen Vectors::chosen(const char* operation, const Column& sized, const Veto& veto) {
+  std::vector<dispatch::Offer> offers;
+  offers.reserve(libraries_.size());
+  for (std::size_t i = 0; i < libraries_.size(); ++i) {
+    offers.push_back({libraries_[i].name, files_[i], veto(*libraries_[i].library)});
+  }
+  dispatch::Decision decision =
+      operations_->decide({operation, std::string(name_of(sized.dtype)), sized.n}, offers);
+  const bool is_own = decision.which == libraries_.size();
+  return {decision, is_own ? nullptr : libraries_[decision.which].library.get()};
+}
+
+Scalar Vectors::dot(const Column& x, const Column& y, bool conjugate,
+                    const std::function<Scalar()>& own) {
   check_lengths(x, y);
-  done(
-      "axpy", y, library_->veto_axpy(alpha, x, y), [&] { exec::axpy(alpha, x, y, n_threads); },
-      [&] { library_->axpy(alpha, x, y); });
+  const Chosen by =
+      chosen("dot", x, [&](const VectorLibrary& library) { return library.veto_dot(x, y); });
+  const Clock::time_point start = Clock::now();
+  const Scalar found = by.library == nullptr ? own() : by.library->dot(x, y, conjugate);
+  operations_->done(by.decision, nanoseconds_since(start));
+  return found;
+}
+
+void Vectors::axpy(const Column& alpha, const Column& x, const Column& y,
+                   const std::function<void()>& own) {
+  check_lengths(x, y);
+  const Chosen by = chosen(
+      "axpy", y, [&](const VectorLibrary& library) { return library.veto_axpy(alpha, x, y); });
+  const Clock::time_point start = Clock::now();
+  by.library == nullptr ? own() : by.library->axpy(alpha, x, y);
+  operations_->done(by.decision, nanoseconds_since(start));
 }
 
 }  // namespace op2::libs

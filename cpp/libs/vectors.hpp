@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "dispatch/operations.hpp"
-#include "exec/dense_ops.hpp"
-#include "libs/cblas.hpp"
+#include "exec/column.hpp"
+#include "libs/known.hpp"
 
 namespace op2::libs {
 
@@ -15,26 +16,34 @@ namespace op2::libs {
 /// was measured to cost less. Safe to use from several threads.
 class Vectors {
  public:
+  /// @param[in] libraries In the order of their first turns; at least one.
   /// @param[in] operations Decides, and counts the calls.
-  Vectors(std::unique_ptr<Cblas> library, std::shared_ptr<dispatch::Operations> operations);
+  Vectors(std::vector<NamedLibrary> libraries, std::shared_ptr<dispatch::Operations> operations);
 
-  /// @brief The file of the library.
-  [[nodiscard]] const std::string& path() const { return library_->path(); }
+  /// @brief The files of the libraries.
+  [[nodiscard]] std::vector<std::string> paths() const;
 
   /// @brief As exec::dot(); a library's sums have other bits.
+  /// @param[in] own The core's way.
   [[nodiscard]] exec::Scalar dot(const exec::Column& x, const exec::Column& y, bool conjugate,
-                                 int n_threads);
+                                 const std::function<exec::Scalar()>& own);
   /// @brief As exec::axpy().
-  void axpy(const exec::Column& alpha, const exec::Column& x, const exec::Column& y, int n_threads);
+  /// @param[in] own The core's way.
+  void axpy(const exec::Column& alpha, const exec::Column& x, const exec::Column& y,
+            const std::function<void()>& own);
 
  private:
-  template <class Own, class Theirs>
-  auto done(const char* operation, const exec::Column& x, std::string veto, const Own& own,
-            const Theirs& theirs) -> decltype(own());
+  struct Chosen {
+    dispatch::Decision decision;
+    const VectorLibrary* library;  ///< null: the core
+  };
 
-  const std::unique_ptr<Cblas> library_;
+  template <class Veto>
+  Chosen chosen(const char* operation, const exec::Column& sized, const Veto& veto);
+
+  const std::vector<NamedLibrary> libraries_;
   const std::shared_ptr<dispatch::Operations> operations_;
-  const std::string file_;  // of the library, without its folder
+  std::vector<std::string> files_;  // of the libraries, without their folders
 };
 
 }  // namespace op2::libs

@@ -117,7 +117,6 @@ __all__: list[str] = [
     "axpy",
     "c_name_of",
     "candidates",
-    "cblas_names",
     "cg",
     "chain",
     "checked_kernel",
@@ -143,6 +142,7 @@ __all__: list[str] = [
     "jit",
     "kernel_facts",
     "kernel_text",
+    "known_libraries",
     "lane_rule",
     "lane_work",
     "launches_of",
@@ -1260,7 +1260,7 @@ class Operations:
 
 class Vectors:
     def __init__(
-        self, candidates: collections.abc.Sequence[str], operations: Operations
+        self, wanted: str, before: collections.abc.Sequence[str], operations: Operations
     ) -> None: ...
     def axpy(
         self,
@@ -1277,7 +1277,7 @@ class Vectors:
         n_threads: typing.SupportsInt | typing.SupportsIndex,
     ) -> int | int | float | complex: ...
     @property
-    def path(self) -> str: ...
+    def paths(self) -> list[str]: ...
 
 class Messages:
     def __init__(
@@ -1722,7 +1722,6 @@ def candidates(
     maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
 ) -> list[Candidate]: ...
-def cblas_names() -> list[str]: ...
 def checked_kernel(prelude: KernelBody, checked: CheckedBody, shell: KernelBody) -> KernelBody: ...
 def choose_lanes(
     forced: typing.SupportsInt | typing.SupportsIndex | None,
@@ -1802,6 +1801,7 @@ def kernel_facts(kernel: Kernel) -> KernelFacts:
     """
 
 def kernel_text(kernel: Kernel, line_markers: bool) -> str: ...
+def known_libraries() -> list[str]: ...
 def lane_rule(strategy: str, loop: Loop, facts: Facts, options: LoweringOptions) -> LaneRule: ...
 def lane_work(loop: Loop, tuning: Tuning) -> LaneWork: ...
 def launches_of(module: Module) -> str: ...

@@ -30,7 +30,7 @@ _FIRST = (
     *("api/loops.hpp", "api/graph_builder.hpp", "api/renumber.hpp", "api/mesh_file.hpp"),
     "api/report.hpp",
 )
-_ADAPTORS = "runtime/*/adaptor.hpp"
+_UNNAMED = ("runtime/*/adaptor.hpp", "libs/host/*.cpp")  # files that make themselves known
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24
 _KERNEL_DIGITS = 6
@@ -163,7 +163,7 @@ def runtime_files(*, units: bool = True) -> list[str]:
     root, found, waiting = core_folder(), set[str](), [*_FIRST]
     if units:
         waiting += [_STANDALONE, _CONVERSIONS]
-        waiting += [str(file.relative_to(root)) for file in root.glob(_ADAPTORS)]
+        waiting += [str(file.relative_to(root)) for one in _UNNAMED for file in root.glob(one)]
     while waiting:
         name = waiting.pop()
         if name in found:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.folders import core_folder
@@ -41,18 +41,19 @@ def write(folder: Path, listed: Path | None = None) -> list[str]:
         (folder / header).write_text(made)
     units = []
     for one in instances:
-        unit = f"{FOLDER}/{_file_name(**one)}.cpp"
+        unit = f"{FOLDER}/{_file_name(one['leaf'], one['types'])}.cpp"
         (folder / unit).write_text(render("ahead/leaf.cpp.j2", {"version": version, **one}))
         units.append(unit)
     return units
 
 
-def _instances(text: str) -> Iterator[dict[str, str]]:
+def _instances(text: str) -> Iterator[dict[str, Any]]:
     """Yield each leaf with the types to compile: the product of the axes."""
     listed = json.loads(text)
     for leaf, axes in listed["leaves"].items():
         for types in product(*(listed["types"][axis] for axis in axes)):
-            yield {"leaf": leaf, "types": ", ".join(types)}
+            named = {"leaf": leaf, "types": ", ".join(types)}
+            yield {**named, "has_libraries": leaf in listed["with_libraries"]}
 
 
 def _file_name(leaf: str, types: str) -> str:

@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 
 def host_vectors(wanted: str, resolver: _core.Operations) -> _core.Vectors | None:
-    """Open the library of the option `blas`; None if 'auto' finds none.
+    """Open the libraries of the option `blas`; None if 'auto' finds none.
 
     Args:
-        wanted: The option's value, not empty.
-        resolver: Decides between the library and the core.
+        wanted: The option's value, not empty: 'auto', the name of a library, or a file.
+        resolver: Decides between the libraries and the core.
 
     Raises:
         ToolchainError: The named file is no BLAS library.
     """
     if wanted != "auto":
-        return _core.Vectors([wanted], resolver)
+        return _core.Vectors(wanted, [], resolver)
     own = Path(np.__file__).parent.parent / "numpy.libs"
     bundled = sorted(str(file) for file in own.glob("libscipy_openblas*.so*"))
     try:
-        return _core.Vectors([*bundled, *_core.cblas_names()], resolver)
+        return _core.Vectors(wanted, bundled, resolver)
     except ToolchainError:
         return None
 

@@ -184,8 +184,8 @@ OPTIONS: tuple[Option, ...] = (
         default="",
         help="Libraries that sums and multiples of Dats and products of matrices are left to where "
         "they take less time: 'auto' for NumPy's BLAS or the system's, SciPy, cuBLAS and cuSPARSE, "
-        "or the path of a BLAS for the host; their sums have bits of their own. Empty, or "
-        "`deterministic`, means none.",
+        "or the name of a library or the path of a BLAS, for the host; their sums have bits of "
+        "their own. Empty, or `deterministic`, means none.",
     ),
     Option(
         name="strict",

@@ -691,7 +691,11 @@ def test_the_airfoil_in_cpp_is_short() -> None:
 
 def test_the_runtime_is_files_of_its_rooms_only() -> None:
     rooms = {name.partition("/")[0] for name in runtime_files()}
-    assert rooms == {"api", "base", "exec", "graph", "mesh", "move", "plan", "runtime"}
+    assert rooms == {
+        *("api", "base", "dispatch", "exec", "graph", "libs", "mesh", "move", "plan", "runtime")
+    }
+    assert "libs/host/cblas.cpp" in runtime_files()
+    assert "libs/cublas.cpp" not in runtime_files()
     assert "runtime/prepared_loop.cpp" in runtime_files()
 
 

@@ -30,6 +30,7 @@ int main() {
   op2::gather(x, rows, z);
   op2::scan(z, z);
   const auto sum = static_cast<double>(op2::inner(x, z));
+  op2::axpy(2, x, z);
   std::printf("%g %g %g\\n", y[1], static_cast<double>(z[2]), sum);
 }
 """
@@ -38,10 +39,10 @@ int main() {
 def compiled(
     folder: Path, real: str, *options: str, of: str = "client"
 ) -> subprocess.CompletedProcess[str]:
-    """Compile a program that uses the leaves with a type."""
+    """Compile a program that uses the leaves with a type, and no libraries for them."""
     (folder / f"{of}.cpp").write_text(CLIENT)
     command = ["g++", "-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror", f"-DREAL={real}"]
-    command += ["-I", str(folder), "-I", str(core_folder()), *options]
+    command += ["-DOP2_NO_LIBRARIES", "-I", str(folder), "-I", str(core_folder()), *options]
     return subprocess.run(
         [*command, "-c", f"{of}.cpp", "-o", f"{of}.o"],
         cwd=folder,
@@ -83,7 +84,8 @@ def test_listed_types_are_not_instantiated_by_programs(folder: Path) -> None:
     wanted = {
         "Convert<double, float, true>",
         "Gather<float, int, true>",
-        "Inner<float, true>",
+        "Inner<float, true, false>",
+        "Axpy<float, true, false>",
         "Scan<float, true>",
     }
     assert leaves_in(folder, "client.o", defined=True) == set()
@@ -91,7 +93,7 @@ def test_listed_types_are_not_instantiated_by_programs(folder: Path) -> None:
     assert wanted <= leaves_in(folder, "all.o", defined=True)
     subprocess.run(["g++", "client.o", "all.o", "-o", "client"], cwd=folder, check=True)
     said = subprocess.run(["./client"], cwd=folder, capture_output=True, text=True, check=True)
-    assert said.stdout == "2 4 18\n"
+    assert said.stdout == "2 10 18\n"
 
 
 @pytest.mark.slow
@@ -122,7 +124,7 @@ def test_adding_a_type_touches_only_the_list(tmp_path: Path) -> None:
     assert leaves_in(tmp_path, "client.o", defined=True) == set()
     subprocess.run(["g++", "client.o", "all.o", "-o", "client"], cwd=tmp_path, check=True)
     said = subprocess.run(["./client"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert said.stdout == "2 4 18\n"
+    assert said.stdout == "2 10 18\n"
 
 
 def test_each_combination_has_a_unit_of_its_name(tmp_path: Path) -> None:
@@ -130,7 +132,7 @@ def test_each_combination_has_a_unit_of_its_name(tmp_path: Path) -> None:
     listed = json.loads((core_folder() / leaf_files.LIST).read_text())
     n = {axis: len(types) for axis, types in listed["types"].items()}
     assert (
-        len(units) == len(set(units)) == n["real"] ** 2 + n["number"] * (n["index"] + 1) + n["real"]
+        len(units) == len(set(units)) == n["real"] ** 2 + n["number"] * (n["index"] + 2) + n["real"]
     )
     assert "eti/gather_complex_double_int64.cpp" in units
     for unit in units:

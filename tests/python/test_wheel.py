@@ -57,7 +57,7 @@ def test_the_wheel_holds_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     allowed = re.compile(
         r"pyop2cxx/.*\.(py|pyi|typed|j2|frame|so)$|pyop2cxx-[^/]*\.dist-info/"
-        r"|pyop2cxx/cpp/(api|base|move|mesh|graph|plan|exec|runtime)/.*\.(cpp|hpp|h)$"
+        r"|pyop2cxx/cpp/(api|base|move|mesh|graph|plan|exec|dispatch|runtime|libs)/.*\.(cpp|hpp|h)$"
         r"|pyop2cxx/cpp/api/eti\.json$"
         r"|pyop2cxx/templates/(kept/\w+\.h|host/team\.c)$"
         r"|pyop2cxx/demos/cpp/(airfoil.cpp|CMakeLists.txt)$"

@@ -78,6 +78,21 @@ TEST(Leaves, SumsOfComplexFloatsAreWide) {
   EXPECT_EQ(inner(z, z), std::complex<double>(16785409, 0));
 }
 
+TEST(Leaves, NormsAndMultiples) {
+  const std::vector<float> x{3.0F, 4.0F};
+  EXPECT_EQ(norm(x), 5.0);
+  const std::vector<std::complex<double>> z{{0, 3}, {4, 0}};
+  EXPECT_EQ(norm(z), 5.0);
+  std::vector<std::complex<double>> w{{1, 0}, {0, 1}};
+  axpy({0, 2}, z, w);
+  EXPECT_EQ(w, (std::vector<std::complex<double>>{{-5, 0}, {0, 9}}));
+  std::vector<std::int8_t> bytes{100, 1};
+  axpy(std::int8_t{2}, bytes, bytes);
+  EXPECT_EQ(bytes, (std::vector<std::int8_t>{44, 3}));
+  EXPECT_EQ(message_of<UsageError>([&] { axpy(1.0F, x, std::vector<float>(3)); }),
+            "axpy: expected 2 values, got 3; pass as many");
+}
+
 TEST(Leaves, ScanLeavesOutTheOwn) {
   const std::vector<std::int64_t> counts{1, 10, 2, 20, 3, 30};
   std::vector<std::int64_t> to(6);

@@ -33,6 +33,13 @@ TEST(Report, HasARowForEachKindOfLoops) {
             "  not another form: Map 'to' leads to an entity twice\n"
             "  measured (exact): 2.0 us\n"
             "a file is not used");
+  const OperationReport sum{"dot of float64", "", 12, 0.5, "cblas: cost"};
+  const OperationReport by{"dot of float64", "libblas.so.3", 3, 0.25};
+  EXPECT_EQ((Report{{}, {}, {sum, by}}.text()),
+            "loop            backend  strategy      calls  seconds  plans s  GB/s\n"
+            "dot of float64  builtin  -                12   0.5000        -     -\n"
+            "  not a library: cblas: cost\n"
+            "dot of float64  library  libblas.so.3      3   0.2500        -     -");
 }
 
 }  // namespace

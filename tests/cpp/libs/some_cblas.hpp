@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "libs/cblas.hpp"
+#include "libs/host/cblas.hpp"
 
 namespace op2::libs::testing {
 

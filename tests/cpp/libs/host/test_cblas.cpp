@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "libs/cblas.hpp"
+#include "libs/host/cblas.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,9 @@
 #include <limits>
 #include <vector>
 
-#include "../base/message_of.hpp"
+#include "../../base/message_of.hpp"
 #include "base/error.hpp"
+#include "exec/dense_ops.hpp"
 #include "libs/some_cblas.hpp"
 
 namespace op2::libs {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "libs/cblas.hpp"
+#include "libs/host/cblas.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <tuple>
 
 #include "base/dtype.hpp"
@@ -184,5 +185,13 @@ void Cblas::axpy(const Column& alpha, const Column& x, const Column& y) const {
 std::vector<std::string> cblas_names() {
   return {"libmkl_rt.so.2", "libopenblas.so.0", "libblis.so.4", "libcblas.so.3", "libblas.so.3"};
 }
+
+namespace {
+
+const KnownLibrary known_cblas({"cblas", cblas_names(), [](const std::vector<std::string>& files) {
+                                  return std::make_shared<const Cblas>(files);
+                                }});
+
+}  // namespace
 
 }  // namespace op2::libs

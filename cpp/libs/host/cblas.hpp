@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "base/vendor_library.hpp"
-#include "exec/dense_ops.hpp"
+#include "exec/column.hpp"
+#include "libs/known.hpp"
 
 namespace op2::libs {
 
@@ -13,25 +14,20 @@ namespace op2::libs {
 /// OpenBLAS, MKL, the reference BLAS.
 ///
 /// Integers are the library's: 32 bits, or 64 if the functions end with `64_`.
-class Cblas {
+class Cblas : public VectorLibrary {
  public:
   /// @brief Load the first of @p candidates with the functions.
   /// @throws ToolchainError with the searched names, if there is none.
   explicit Cblas(const std::vector<std::string>& candidates);
 
-  [[nodiscard]] const std::string& path() const { return library_.path(); }
+  [[nodiscard]] const std::string& path() const override { return library_.path(); }
 
-  /// @brief Why the library cannot compute exec::dot() of these columns; empty: possible.
-  [[nodiscard]] std::string veto_dot(const exec::Column& x, const exec::Column& y) const;
-  /// @brief As exec::dot(), with the library's bits. @pre Nothing vetoes the call.
+  [[nodiscard]] std::string veto_dot(const exec::Column& x, const exec::Column& y) const override;
   [[nodiscard]] exec::Scalar dot(const exec::Column& x, const exec::Column& y,
-                                 bool conjugate) const;
-
-  /// @brief Why the library cannot compute exec::axpy() of these columns; empty: possible.
+                                 bool conjugate) const override;
   [[nodiscard]] std::string veto_axpy(const exec::Column& alpha, const exec::Column& x,
-                                      const exec::Column& y) const;
-  /// @brief As exec::axpy(), with the library's bits. @pre Nothing vetoes the call.
-  void axpy(const exec::Column& alpha, const exec::Column& x, const exec::Column& y) const;
+                                      const exec::Column& y) const override;
+  void axpy(const exec::Column& alpha, const exec::Column& x, const exec::Column& y) const override;
 
  private:
   [[nodiscard]] std::string veto(const exec::Column& one) const;
