@@ -21,20 +21,24 @@ if TYPE_CHECKING:
 
 @contextmanager
 def watched(
-    note: Callable[[Any], None], note_graph: Callable[[Any], None] | None = None
+    note: Callable[[Any], None],
+    note_graph: Callable[[Any], None] | None = None,
+    note_chain: Callable[[Any, Any, frozenset[str]], None] | None = None,
 ) -> Iterator[None]:
     """Call a function with each loop generated or made ready in a `with` block.
 
     Args:
         note: Gets a `ParLoop`, or a group of loops made by a chain.
         note_graph: Gets each instantiated graph.
+        note_chain: Gets each compiled chain about to run, the recorded entries, and the passes.
     """
     outer, runtime.on_loop = runtime.on_loop, note
     outer_graph, runtime.on_graph = runtime.on_graph, note_graph
+    outer_chain, runtime.on_chain = runtime.on_chain, note_chain
     try:
         yield
     finally:
-        runtime.on_loop, runtime.on_graph = outer, outer_graph
+        runtime.on_loop, runtime.on_graph, runtime.on_chain = outer, outer_graph, outer_chain
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,15 +54,15 @@ def run_compared(chain: Compiled, entries: Sequence[Entry]) -> None:
         ChainError: The chain gives other values than the loops.
         ExecutionError: A loop is stopped by check mode, or by the check for NaNs of ``debug``.
     """
-    written = _each_once(data for entry in entries for data, writes in entry.touched() if writes)
+    written = each_once(data for entry in entries for data, writes in entry.touched() if writes)
     before = [read_all(data).copy() for data in written]
-    magnitude = largest(_each_once(data for entry in entries for data, _ in entry.touched()))
+    magnitude = largest(each_once(data for entry in entries for data, _ in entry.touched()))
     with runtime.at_once():
         for entry in entries:
             entry.run()
         expected = [read_all(data).copy() for data in written]
         for data, values in zip(written, before, strict=True):
-            _restore(data, values)
+            restore(data, values)
         chain.run(entries)
         for data, start, wanted in zip(written, before, expected, strict=True):
             found = difference(read_all(data), wanted, start, magnitude)
@@ -70,7 +70,7 @@ def run_compared(chain: Compiled, entries: Sequence[Entry]) -> None:
                 raise _error(chain, entries, data, wanted, found)
 
 
-def _each_once(carriers: Iterable[DataCarrier]) -> list[DataCarrier]:
+def each_once(carriers: Iterable[DataCarrier]) -> list[DataCarrier]:
     """Return objects with their own memory: views of a component are replaced by their Dats."""
     found: dict[int, DataCarrier] = {}
     for one in carriers:
@@ -85,7 +85,8 @@ def read_all(data: DataCarrier) -> Array:
     return data.host_array("chain")
 
 
-def _restore(data: DataCarrier, values: Array) -> None:
+def restore(data: DataCarrier, values: Array) -> None:
+    """Put values back, by the host."""
     data.use_on_host(_core.Use.write, "chain", is_explicit=True)
     data.host_array("chain")[...] = values
     data.buffer.increment_version()

@@ -44,6 +44,11 @@ def number_of(passes: frozenset[str]) -> int:
     return number
 
 
+def shown_names(names: Iterable[str]) -> str:
+    """Return names of loops, each once, not too long; for entries of the store."""
+    return " + ".join(dict.fromkeys(names))[:_MOST_LETTERS]
+
+
 def modelled(chains: Iterable[Compiled]) -> tuple[float, float, float]:
     """Return modelled seconds: cost of recording, saving by recording, and eager time.
 
@@ -205,8 +210,8 @@ class Place:
 
     def _end_trial(self, trial: Trial) -> None:
         self.is_settled = trial.is_recorded_faster
-        name = " + ".join(dict.fromkeys(name for chain in self.chains for name in chain.names))
-        entry = trial.entry(_KIND, self._key(self.chains), name[:_MOST_LETTERS])
+        name = shown_names(name for chain in self.chains for name in chain.names)
+        entry = trial.entry(_KIND, self._key(self.chains), name)
         runtime.engine.tuned.note(runtime.backend, entry)
         if self.is_settled:
             return

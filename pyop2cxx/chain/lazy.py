@@ -6,7 +6,7 @@ from __future__ import annotations
 from threading import get_ident
 from typing import TYPE_CHECKING
 
-from pyop2cxx.chain.decide import modelled, pays
+from pyop2cxx.chain.decide import modelled, number_of, pays
 from pyop2cxx.chain.prefixes import Prefix
 from pyop2cxx.chain.recorder import Chain, ChainState
 from pyop2cxx.chain.report import Report
@@ -79,7 +79,8 @@ class LazyChain(Chain):
 
     def explain(self) -> Report:
         """Report the functions of the last run, or the reason why loops run at once."""
-        return Report(self._last, self._why, dict(self._refused or {}))
+        passes = number_of(self._passes)
+        return Report(self._last, self._why, dict(self._refused or {}), passes)
 
     def _begins_with_zeros(self) -> bool:
         """Not on the host: programs set values to zero before they look at them."""

@@ -512,8 +512,8 @@ class Chain(_core.chain.Block, Recorder):
             line = self._code, self._at, self._passes_number
             place = runtime.of(ChainState).places.known.get(line)
             if place is not None:
-                return Report(place.chains, place.why, {})
-        return Report(self._last, "", dict(self._refused or {}))
+                return Report(place.chains, place.why, {}, number_of(self._passes))
+        return Report(self._last, "", dict(self._refused or {}), number_of(self._passes))
 
     @staticmethod
     def pending() -> tuple[str, ...]:
@@ -655,6 +655,8 @@ class Chain(_core.chain.Block, Recorder):
                 except KeyboardInterrupt as error:  # called loops run all the same
                     interrupt = error
                     chain = self._compiled(taken, prefix, queue or taken)
+            if runtime.on_chain is not None:
+                runtime.on_chain(chain, entries_of(taken), self._passes)
             if self._compare or chain.is_checked:
                 run_compared(chain, entries_of(taken))
             else:

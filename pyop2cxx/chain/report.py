@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyop2cxx.chain.costs import known_costs
 from pyop2cxx.chain.kernel_lines import deciding_lines
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx import _core
     from pyop2cxx.chain.compile import Compiled, StepReport
+    from pyop2cxx.chain.costs import Costs
 
 
 class Report:
@@ -22,11 +24,17 @@ class Report:
         why_at_once: Reason why the loops of the block ran at once; `chains` are then from an
             earlier block. Empty: the loops were recorded.
         refused: Loops run at once, by name, with the reason.
+        passes: Number of the set of passes.
     """
 
     def __init__(
-        self, chains: Sequence[Compiled], why_at_once: str, refused: dict[str, str]
+        self,
+        chains: Sequence[Compiled],
+        why_at_once: str,
+        refused: dict[str, str],
+        passes: int = 0,
     ) -> None:
+        self.passes = passes
         self.chains = chains
         self.why_at_once = why_at_once
         self.refused = refused
@@ -51,8 +59,18 @@ class Report:
         """Bytes moved by the loops in sequence, by the model."""
         return sum(chain.eager_bytes for chain in self.chains)
 
+    @property
+    def costs(self) -> tuple[Costs | None, ...]:
+        """What ``pyop2cxx tune`` has measured for each chain, for each pass; None: nothing."""
+        return tuple(known_costs(chain, self.passes) for chain in self.chains)
+
     def __str__(self) -> str:
-        lines = [line for chain in self.chains for line in _lines(chain)]
+        lines = []
+        for chain, costs in zip(self.chains, self.costs, strict=True):
+            lines += _lines(chain)
+            if costs is not None:
+                first, *others = costs.lines()
+                lines += [f"  measured: {first}", *(f"    {line}" for line in others)]
         lines += [f"  {name} runs at once: {why}" for name, why in self.refused.items()]
         if self.why_at_once:
             lines.append(f"  at once: {self.why_at_once}")

@@ -6,12 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx.chain.costs import costs_of
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pyop2cxx.runtime.tuned_file import Entry
 
@@ -71,10 +72,12 @@ class Report(Tabled):
 
     def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
         head = f"tune={self.mode!r}: {self.file or 'no file'}, {self.n_new} new measurements"
-        return head, rows_of(self.entries), "; ".join(self.problems)
+        below = [*tables_of(self.entries), "; ".join(self.problems)]
+        return head, rows_of(self.entries), "\n".join(filter(None, below))
 
     def __str__(self) -> str:
-        return "\n".join([self._as_rows()[0], super().__str__(), *self.problems])
+        tables = tables_of(self.entries)
+        return "\n".join([self._as_rows()[0], super().__str__(), *tables, *self.problems])
 
 
 class Table(Tabled):
@@ -89,6 +92,16 @@ class Table(Tabled):
 
     def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
         return "", self._rows, ""
+
+
+def tables_of(entries: Iterable[Entry]) -> list[str]:
+    """Return the gain of each pass, a table for each measured chain.
+
+    Args:
+        entries: Measurements of all kinds.
+    """
+    found = map(costs_of, sorted(entries, key=lambda one: (one.name, one.size)))
+    return [str(one) for one in found if one is not None]
 
 
 def rows_of(entries: tuple[Entry, ...]) -> list[tuple[str, ...]]:

@@ -16,12 +16,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.ahead.programs import check_file, run_to_the_end, watched
+from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
-from pyop2cxx.reports.tune import rows_of
+from pyop2cxx.reports.tune import rows_of, tables_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Tabled
 from pyop2cxx.runtime.tuned_file import Entry, Place, change, merged, size_of
+from pyop2cxx.tune.chains import ChainMeasurement
 from pyop2cxx.tune.measure import crashed, decide
 
 if TYPE_CHECKING:
@@ -53,7 +55,11 @@ class Tuned(Tabled):
         self.entries, self.left_out, self.notes = tuple(entries), tuple(left_out), tuple(notes)
 
     def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
-        below = [*(f"not measured: {why}" for why in self.left_out), *self.notes]
+        below = [
+            *tables_of(self.entries),
+            *(f"not measured: {why}" for why in self.left_out),
+            *self.notes,
+        ]
         return "", rows_of(self.entries), "\n".join(below)
 
     def __str__(self) -> str:
@@ -163,7 +169,7 @@ def measure(journal: str, out: str, deadline: str, backend: str, path: str, *arg
     if backend:
         runtime.init(backend=backend)
     measuring = _Measuring(Path(journal), float(deadline))
-    with watched(measuring.note):
+    with watched(measuring.note, note_chain=measuring.note_chain):
         end = run_to_the_end(path, arguments, "tune")
     sys.stderr.write(end.shown)
     runtime.exit()
@@ -190,9 +196,36 @@ class _Measuring:
         self._journal, self._deadline = journal, deadline
         self.entries: dict[object, Entry] = {}
         self.left_out: dict[str, None] = {}
+        self._chains: set[Any] = set()
+
+    def note_chain(self, chain: Any, entries: Any, passes: frozenset[str]) -> None:
+        """Measure a chain about to run, each once for each size."""
+        backend, tuned = runtime.backend, runtime.engine.tuned
+        if not tuned.is_on or chain in self._chains:
+            return
+        self._chains.add(chain)
+        made = ChainMeasurement(chain, entries, passes, self._journal, self._deadline)
+        subject = made.subject
+        if subject in self.entries:
+            return
+        if made.known is not None:
+            self.entries[subject] = made.known
+            return
+        late = time.time() > self._deadline
+        found = "no time was left" if late else made.entry()
+        if not isinstance(found, Entry):
+            self.left_out[f"chain '{made.name}' on {backend}: {found}"] = None
+            return
+        tuned.note(backend, found)
+        tuned.keep()
+        self.entries[subject] = found
+        for line in tables_of([found]):
+            sys.stderr.write(f"{line}\n")
 
     def note(self, loop: Any) -> None:
         """Measure a loop that is ready."""
+        if isinstance(loop, GroupLoop):
+            return  # a function of a chain
         request = flow.here(loop.request(loop.symbolic(), {}))
         backend, tuned = request.backend.name, runtime.engine.tuned
         subject = (flow.measured_key(request), flow.facts_key(request), size_of(loop.items.n))

@@ -19,7 +19,7 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.reports.ceilings import ceilings
 from pyop2cxx.reports.profile import Profile
-from pyop2cxx.reports.tune import Table, rows_of
+from pyop2cxx.reports.tune import Table, rows_of, tables_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tuned_file import Contents, change, merged, parsed, read, written
 from pyop2cxx.sets.maps import Map
@@ -57,7 +57,8 @@ def show() -> str:
             continue
         about = [place.backend, place.device, place.driver, place.compiler]
         head = ", ".join([*filter(None, about), f"{place.threads} threads or units"])
-        found.append(f"{head}\n{path}\n{Table(rows_of(entries))}")
+        tables = [str(Table(rows_of(entries))), *tables_of(entries)]
+        found.append("\n".join([head, str(path), *tables]))
     return "\n\n".join(found) or f"no measurements in '{_folder()}'"
 
 

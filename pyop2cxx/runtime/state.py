@@ -85,6 +85,7 @@ class Runtime:
         states: Objects made by `of`.
         on_loop: Called with each ParLoop generated or prepared to run, if set.
         on_graph: Called with each instantiated Graph, if set.
+        on_chain: Called with each chain about to run, the entries, and the passes, if set.
         backend_folder: Each file without a leading underscore is a backend.
     """
 
@@ -97,6 +98,7 @@ class Runtime:
         self.n_distributions = 0
         self.on_loop: Callable[[Any], None] | None = None
         self.on_graph: Callable[[Any], None] | None = None
+        self.on_chain: Callable[[Any, Any, frozenset[str]], None] | None = None
         self.here = Here()
         self.recorders: dict[int, Recorder] = {}
         self.has_several = False

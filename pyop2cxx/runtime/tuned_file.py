@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SCHEMA = 2
-LOOP = "loop"
-KINDS = (LOOP, "algebra", "replay", "while", "chain", "lazy")
+LOOP, PASSES = "loop", "passes"
+KINDS = (LOOP, "algebra", "replay", "while", "chain", "lazy", PASSES)
 _MOST_ENTRIES = 4096
 _MOST_BYTES = 1 << 26
 _LOCK = ".lock"
@@ -104,6 +104,8 @@ class Entry:
         """The way for readers; of a trial, the name of the fastest way."""
         if self.kind == LOOP:
             return text_of(self.way)
+        if self.kind == PASSES:
+            return "as a chain"
         return min(self.way, key=lambda name: float(self.way[name]), default="")
 
     @property
