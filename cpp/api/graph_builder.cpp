@@ -20,12 +20,29 @@ struct BuilderState {
     GraphSteps steps;
     std::vector<std::size_t> after;
     std::vector<NodeUse> uses;
+    std::shared_ptr<BuilderState> inside;  // of a repetition; else null
   };
 
   std::string name;
   std::vector<Node> nodes;
   bool is_built = false;
 };
+
+const std::string& name_of(const DataState& data) {
+  return data.name;
+}
+
+std::string text_of(double number) {
+  return fmt::format("{}", number);
+}
+
+std::string text_of(std::int64_t number) {
+  return fmt::format("{}", number);
+}
+
+std::string text_of(std::uint64_t number) {
+  return fmt::format("{}", number);
+}
 
 }  // namespace api
 
@@ -78,7 +95,12 @@ void check_races(const api::BuilderState& state) {
     for (const api::NodeUse& use : one.uses) node.uses.push_back({numbers.of(use), use.access});
   }
   const std::vector<graph::Conflict> found = graph::races(nodes);
-  if (found.empty()) return;
+  if (found.empty()) {
+    for (const auto& one : state.nodes) {
+      if (one.inside) check_races(*one.inside);
+    }
+    return;
+  }
   std::string lines;
   for (std::size_t i = 0; i < std::min(found.size(), most_races); ++i) {
     const graph::Conflict& one = found[i];
@@ -109,13 +131,62 @@ std::vector<api::GraphValues> values_of(const api::BuilderState& state) {
   return found;
 }
 
+/// The uses of a repetition: each object once. There may be no pass, so old values count.
+std::vector<api::NodeUse> uses_of_all(const Condition& condition,
+                                      const api::BuilderState& repeated) {
+  std::vector<api::NodeUse> found = condition.uses();
+  const auto add = [&found](const api::NodeUse& use) {
+    const auto known = std::ranges::find(found, use.data, &api::NodeUse::data);
+    if (known == found.end()) {
+      found.push_back(use);
+    } else if (known->access != use.access) {
+      known->access = Access::rw;
+    }
+  };
+  for (const auto& node : repeated.nodes) std::ranges::for_each(node.uses, add);
+  for (api::NodeUse& use : found) {
+    if (use.access == Access::write) use.access = Access::rw;
+  }
+  return found;
+}
+
 }  // namespace
 
 GraphNode GraphNode::added(std::string what, api::GraphSteps steps,
                            std::vector<api::NodeUse> uses) const {
+  return added(std::move(what), std::move(steps), std::move(uses), nullptr);
+}
+
+GraphNode GraphNode::added(std::string what, api::GraphSteps steps, std::vector<api::NodeUse> uses,
+                           std::shared_ptr<api::BuilderState> inside) const {
   check_open(*state_);
-  state_->nodes.push_back({std::move(what), std::move(steps), after_, std::move(uses)});
+  state_->nodes.push_back(
+      {std::move(what), std::move(steps), after_, std::move(uses), std::move(inside)});
   return {state_, {state_->nodes.size() - 1}};
+}
+
+GraphNode GraphNode::while_(const Condition& condition, std::int64_t most,
+                            const std::function<void(const GraphBuilder&)>& body) const {
+  check_open(*state_);
+  if (most < 1) {
+    throw UsageError(fmt::format("graph '{}': while_: most must be a positive number, got {}",
+                                 state_->name, most));
+  }
+  if (!body) {
+    throw UsageError(
+        fmt::format("graph '{}': while_: there is no function for the body", state_->name));
+  }
+  const GraphBuilder repeated("while " + condition.text());
+  body(repeated);
+  std::shared_ptr<api::BuilderState> inside = repeated.state_;
+  inside->is_built = true;
+  api::GraphSteps once;
+  for (const auto& node : inside->nodes) once.add(node.steps);
+  api::GraphSteps steps;
+  steps.repeat([condition] { return condition.holds(); }, most, std::move(once));
+  std::vector<api::NodeUse> uses = uses_of_all(condition, *inside);
+  std::string what = inside->name;
+  return added(std::move(what), std::move(steps), std::move(uses), std::move(inside));
 }
 
 GraphNode GraphNode::then(Loop loop) const {

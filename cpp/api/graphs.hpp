@@ -17,6 +17,7 @@
 #include "api/leaves.hpp"
 #include "api/op2.hpp"
 #include "api/recorded.hpp"
+#include "base/access.hpp"
 #include "base/dtype.hpp"
 #include "base/error.hpp"
 
@@ -69,13 +70,23 @@ class GraphSteps {
     steps_.emplace_back([source, target] { convert(source.read(), target.values()); });
   }
 
-  /// @brief Exclusive sums: each entity gets the sum over all entities before.
-  /// @throws UsageError as copy().
-  template <class T, int Dim>
-  void scan(const Dat<T, Dim>& source, const Dat<T, Dim>& target) {
+  /// @brief Sums, minima or maxima over all entities before each, see op2::scan().
+  /// @throws UsageError as copy(), for another operation, and for an order of complex numbers.
+  template <class S, class T, int Dim>
+  void scan(const Dat<S, Dim>& source, const Dat<T, Dim>& target, Access operation = Access::inc,
+            bool inclusive = false) {
     check_as_many("scan", source.read().size(), target.read().size());
-    steps_.emplace_back(
-        [source, target] { op2::scan(source.read(), target.values(), std::size_t{Dim}); });
+    leaves::check_scanned<T>("graph: scan", operation);
+    steps_.emplace_back([source, target, operation, inclusive] {
+      constexpr auto dim = static_cast<std::size_t>(Dim);
+      const std::span<T> values = target.values();
+      if constexpr (std::is_same_v<S, T>) {
+        op2::scan(source.read(), values, dim, operation, inclusive);
+      } else {
+        convert(source.read(), values);
+        op2::scan(values, values, dim, operation, inclusive);
+      }
+    });
   }
 
   /// @brief Steps repeated while a condition holds, checked before each pass.

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "api/libraries.hpp"
+#include "base/access.hpp"
 #include "base/convert.hpp"
 #include "base/error.hpp"
 
@@ -51,6 +52,11 @@ template <class T>
 struct Widened<std::complex<T>> {
   using type = std::complex<typename Widened<T>::type>;
 };
+template <class T>
+struct IsComplex : std::false_type {};
+template <class T>
+struct IsComplex<std::complex<T>> : std::true_type {};
+
 template <class T>
 using Wide = typename Widened<T>::type;
 
@@ -97,7 +103,8 @@ struct Axpy<T, Compiled, true> {
 };
 template <class T, bool Compiled = ScanAvail<T>::value>
 struct Scan {
-  static void run(std::span<const T> from, std::size_t dim, T* to);
+  static void run(std::span<const T> from, std::size_t dim, T* to, Access operation,
+                  bool inclusive);
 };
 
 }  // namespace op2::leaves
@@ -152,6 +159,18 @@ namespace leaves {
 template <class Range>
 using Scalar =
     std::remove_cv_t<typename decltype(std::span(std::declval<const Range&>()))::element_type>;
+
+/// Sums, and minima and maxima of values with an order.
+template <class T>
+void check_scanned(const char* what, Access operation) {
+  if (operation == Access::inc) return;
+  const bool has_order = operation == Access::min || operation == Access::max;
+  if (has_order && !IsComplex<T>::value) return;
+  throw UsageError(std::string(what) +
+                   (has_order ? ": complex numbers have no order; pass Access::inc"
+                              : ": the operation is Access::inc for sums, min or max, got " +
+                                    std::string(name_of(operation))));
+}
 
 inline void check_as_many(const char* what, std::size_t expected, std::size_t got) {
   if (expected == got) return;
@@ -222,14 +241,21 @@ void axpy(leaves::Scalar<Values> alpha, const Values& x, To&& y) {
   leaves::Axpy<T>::run(alpha, std::span<const T>(x), target.data());
 }
 
-/// @brief Exclusive sums over rows of `dim` values: each row gets the sum of all rows before.
-/// @throws UsageError for different numbers of values.
+/// @brief Sums, minima or maxima over rows of `dim` values: each row gets the result of all rows
+/// before. NaN stays, as in NumPy. @p from and @p to may be the same values.
+/// @param[in] operation Access::inc for sums, Access::min or Access::max.
+/// @param[in] inclusive Whether the row itself counts. Otherwise the first row gets 0, or of minima
+/// and maxima the largest or smallest number of the type.
+/// @throws UsageError for different numbers of values, another operation, or an order of complex
+/// numbers; nothing is changed then.
 template <class From, class To>
-void scan(const From& from, To&& to, std::size_t dim = 1) {
+void scan(const From& from, To&& to, std::size_t dim = 1, Access operation = Access::inc,
+          bool inclusive = false) {
   using T = leaves::Scalar<From>;
   const std::span<T> target(to);
   leaves::check_as_many("scan", std::span(from).size(), target.size());
-  leaves::Scan<T>::run(std::span<const T>(from), dim, target.data());
+  leaves::check_scanned<T>("scan", operation);
+  leaves::Scan<T>::run(std::span<const T>(from), dim, target.data(), operation, inclusive);
 }
 
 }  // namespace op2

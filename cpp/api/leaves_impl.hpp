@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include "api/leaves.hpp"
@@ -67,14 +68,38 @@ void axpy(T alpha, std::span<const T> x, T* y) {
   for (std::size_t i = 0; i < x.size(); ++i) y[i] = static_cast<T>(y[i] + alpha * x[i]);
 }
 
-template <class T>
-void scan(std::span<const T> from, std::size_t dim, T* to) {
+/// The result of a row is the first row's value as long as there is no other, so its sign stays.
+template <class T, class Join>
+void scan_by(std::span<const T> from, std::size_t dim, T* to, T start, bool inclusive,
+             const Join& join) {
   for (std::size_t k = 0; k < dim; ++k) {
-    T sum{};
+    T before = start;
     for (std::size_t i = k; i < from.size(); i += dim) {
       const T own = from[i];
-      to[i] = sum;
-      sum = static_cast<T>(sum + own);
+      const T all = i == k ? own : join(before, own);
+      to[i] = inclusive ? all : before;
+      before = all;
+    }
+  }
+}
+
+/// @pre Minima and maxima are of numbers with an order.
+template <class T>
+void scan(std::span<const T> from, std::size_t dim, T* to, Access operation, bool inclusive) {
+  if (operation == Access::inc) {
+    return scan_by(from, dim, to, T{}, inclusive,
+                   [](const T& sum, const T& own) { return static_cast<T>(sum + own); });
+  }
+  if constexpr (!IsComplex<T>::value) {
+    using Limits = std::numeric_limits<T>;
+    constexpr T most = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    constexpr T least = Limits::has_infinity ? static_cast<T>(-most) : Limits::lowest();
+    if (operation == Access::min) {
+      scan_by(from, dim, to, most, inclusive,
+              [](T left, T right) { return left < right || left != left ? left : right; });
+    } else {
+      scan_by(from, dim, to, least, inclusive,
+              [](T left, T right) { return left > right || left != left ? left : right; });
     }
   }
 }
@@ -105,8 +130,9 @@ struct Axpy<T, false, false> {
 };
 template <class T>
 struct Scan<T, false> {
-  static void run(std::span<const T> from, std::size_t dim, T* to) {
-    implementation::scan(from, dim, to);
+  static void run(std::span<const T> from, std::size_t dim, T* to, Access operation,
+                  bool inclusive) {
+    implementation::scan(from, dim, to, operation, inclusive);
   }
 };
 
@@ -130,8 +156,9 @@ void Axpy<T, Compiled, Library>::run(T alpha, std::span<const T> x, T* y) {
   implementation::axpy(alpha, x, y);
 }
 template <class T, bool Compiled>
-void Scan<T, Compiled>::run(std::span<const T> from, std::size_t dim, T* to) {
-  implementation::scan(from, dim, to);
+void Scan<T, Compiled>::run(std::span<const T> from, std::size_t dim, T* to, Access operation,
+                            bool inclusive) {
+  implementation::scan(from, dim, to, operation, inclusive);
 }
 
 #endif

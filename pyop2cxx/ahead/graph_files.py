@@ -242,6 +242,7 @@ class _Steps:
         elif kind in ("copy", "scan"):
             for end in ("source", "target"):
                 made[end] = self.names[self._things[node[end]].uid]
+            made["how"] = _scanned(node) if kind == "scan" else ""
         else:
             inside = self._unique("again")
             begin = {"do": "begin", "steps": inside}
@@ -265,6 +266,13 @@ class _Steps:
         found = unused(wanted, self._taken)
         self._taken.add(found)
         return found
+
+
+def _scanned(node: Mapping[str, Any]) -> str:
+    """Return the operation of a scan in C++; empty for exclusive sums."""
+    access = {"sum": "inc"}.get(node["operation"], node["operation"])
+    is_usual = access == "inc" and not node["inclusive"]
+    return "" if is_usual else f", op2::Access::{access}, {json.dumps(node['inclusive'])}"
 
 
 def _compared(number: float, dtype: np.dtype[Any]) -> str:

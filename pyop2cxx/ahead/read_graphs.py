@@ -184,7 +184,8 @@ class GraphParts:
             return Copy(source, target, given["casting"])
         if kind == "scan":
             ends = self.things[given["source"]], self.things[given["target"]]
-            return Scan(*ends, may_compile=False)
+            of, is_inclusive = given["operation"], given["inclusive"]
+            return Scan(*ends, of, inclusive=is_inclusive, may_compile=False)
         if kind == "while":
             left, right = (self._side(given[side]) for side in ("left", "right"))
             condition = Condition(left, given["sign"], right)

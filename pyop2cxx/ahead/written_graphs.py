@@ -164,12 +164,10 @@ class _Writer:
                 raise _RefusedError(
                     f"it adds up {source.dtype} into {target.dtype}; scan into the same dtype"
                 )
-            if operation.operation != "sum" or operation.inclusive:
-                raise _RefusedError(
-                    "it is an inclusive scan, or one of minima, maxima or a kernel, which "
-                    "only Python has; saved graphs have exclusive sums"
-                )
-            return {"do": "scan", **ends}
+            if not isinstance(operation.operation, str):
+                raise _RefusedError("it is a scan by a kernel, which only Python has")
+            how = {"operation": operation.operation, "inclusive": operation.inclusive}
+            return {"do": "scan", **ends, **how}
         if not np.can_cast(source.dtype, target.dtype, "safe"):
             raise _RefusedError(
                 f"it converts {source.dtype} to {target.dtype}, which may not hold the values; "

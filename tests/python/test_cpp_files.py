@@ -632,6 +632,118 @@ def test_the_example_of_a_project_runs(built: Path, backend: str) -> None:
     assert "vulkan" in found.stderr
 
 
+GRAPH = """
+import sys
+import numpy as np
+from pyop2cxx import op2
+n = int(sys.argv[1])
+cells, edges = op2.Set(n, "cells"), op2.Set(n - 1, "edges")
+ends = op2.Map(edges, cells, 2, [[i, i + 1] for i in range(n - 1)], "ends")
+heat = op2.Dat(cells, np.arange(n) % 5 == 0, dtype=float, name="heat")
+flow, left = op2.Dat(cells, name="flow"), op2.Global(1, 1.0, name="left")
+sums, lows = op2.Dat(cells, name="sums"), op2.Dat(cells, name="lows")
+flux = op2.Kernel(
+    "void flux(double *f, const double *h) { double d = h[1] - h[0]; f[0] += d; f[1] -= d; }",
+    "flux")
+step = op2.Kernel("void step(double *h, const double *f) { h[0] += 0.25 * f[0]; }", "step")
+peak = op2.Kernel("void peak(const double *h, double *m) { if (h[0] > m[0]) m[0] = h[0]; }", "peak")
+with op2.graph("until") as g:
+    with g.while_(left > 0.25, most=100) as again:
+        cleared = again.then_fill(flow, 0.0)
+        moved = cleared.then(flux, edges, flow(op2.INC, ends), heat(op2.READ, ends))
+        moved.then(step, cells, heat(op2.RW), flow(op2.READ)).then_fill(left, 0.0).then(
+            peak, cells, heat(op2.READ), left(op2.MAX))
+    again.node.then_scan(heat, sums, op2.INC, inclusive=True)
+    again.node.then_scan(heat, lows, op2.MIN)
+g.instantiate().submit()
+if len(sys.argv) > 2:
+    print(f"{left.data_ro[0]:.12g} {sums.data_ro[-1]:.12g} {lows.data_ro[0]:.12g} "
+          f"{lows.data_ro[-1]:.12g}")
+"""
+
+GRAPH_CPP = """
+#include <until.hpp>
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+int main(int argc, char** argv) try {
+  if (argc != 4) return 2;
+  const int n = std::stoi(argv[1]);
+  op2::init({argv[2], 2});
+  const op2::Set cells(n, "cells"), edges(n - 1, "edges");
+  std::vector<int> both;
+  for (int i = 0; i + 1 < n; ++i) both.insert(both.end(), {i, i + 1});
+  const op2::Map<2> ends(edges, cells, both, "ends");
+  std::vector<double> h(n), f(n), s(n), l(n), most{1.0};
+  for (int i = 0; i < n; ++i) h[i] = i % 5 == 0;
+  const op2::Dat<double> heat(cells, h, "heat"), flow(cells, f, "flow");
+  const op2::Dat<double> sums(cells, s, "sums"), lows(cells, l, "lows");
+  const op2::Global<double> left(most, "left");
+  const op2::GraphBuilder builder("until");
+  const bool is_race = std::string(argv[3]) == "race";
+  const auto all = builder.while_(left > 0.25, 100, [&](const op2::GraphBuilder& again) {
+    const auto moved = again.root().then_fill(flow, 0.0).then(until::flux(edges, flow, ends, heat));
+    const auto stepped = moved.then(until::step(cells, heat, flow));
+    (is_race ? moved : stepped).then_fill(left, 0.0).then(until::peak(cells, heat, left));
+  });
+  all.then_scan(heat, sums, op2::Access::inc, true);
+  all.then_scan(heat, lows, op2::Access::min);
+  op2::Graph graph = builder.instantiate();
+  graph.submit();
+  std::printf("%.12g %.12g %.12g %.12g\\n", left.read()[0], sums.read()[n - 1], lows.read()[0],
+              lows.read()[n - 1]);
+} catch (const op2::Error& error) {
+  std::cerr << error.what() << '\\n';
+  return 1;
+}
+"""
+
+GRAPH_BUILD = """
+cmake_minimum_required(VERSION 3.16)
+project(graph CXX C)
+add_subdirectory(loops)
+add_executable(graph graph.cpp)
+target_link_libraries(graph PRIVATE until::cpp)
+"""
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+def test_graphs_repeat_and_scan_as_in_python(
+    tmp_path: Path, installed_runtime: Callable[[Path], Path]
+) -> None:
+    (tmp_path / "until.py").write_text(GRAPH)
+    backends = ["sequential", "openmp", "opencl"]
+    options = ["--backend", ",".join(backends)]
+    if has_nvrtc():
+        backends.append("cuda")
+        options = ["--backend", ",".join(backends), "--arch", "native,sm_80,sm_90"]
+    out = tmp_path / "loops"
+    assert main(["generate", *options, "-o", str(out), str(tmp_path / "until.py"), "50"]) == 0
+    op2.exit()
+    (tmp_path / "graph.cpp").write_text(GRAPH_CPP)
+    (tmp_path / "CMakeLists.txt").write_text(GRAPH_BUILD)
+    prefix = f"-DCMAKE_PREFIX_PATH={installed_runtime(out / 'runtime')}"
+    quick = "-DCMAKE_CXX_FLAGS_RELEASE=-O0"
+    done("cmake", "-S", tmp_path, "-B", tmp_path / "out", quick, prefix)
+    done("cmake", "--build", tmp_path / "out", "--target", "graph")
+    path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    environment = os.environ | {"PYTHONPATH": path}
+    wanted = done(sys.executable, tmp_path / "until.py", "1000", "print", env=environment)
+    program = tmp_path / "out" / "graph"
+    is_available = {one.name: one.available for one in op2.backends()}
+    for backend in backends:
+        if is_available[backend]:
+            assert done(program, "1000", backend, "ordered") == wanted
+    raced = subprocess.run(
+        [program, "1000", "openmp", "race"], capture_output=True, text=True, check=False
+    )
+    assert raced.returncode == 1
+    assert "graph 'while left > 0.25': nothing orders nodes that use the same data" in raced.stderr
+    assert "node 2 'step' and node 4 'peak': heat" in raced.stderr
+
+
 def test_loops_that_were_not_recorded_are_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

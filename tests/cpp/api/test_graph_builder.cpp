@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,111 @@ TEST_F(BuiltGraph, RunsItsNodesInOrder) {
   EXPECT_EQ(a[0], 3.0);
   const std::string table = report().text();
   EXPECT_TRUE(contains(table, "add", "sequential", "direct")) << table;
+}
+
+TEST_F(BuiltGraph, ScansByThreeOperations) {
+  std::vector<std::int32_t> counts{5, 3};
+  std::vector<std::int64_t> offsets(2);
+  const Dat<std::int32_t> n(cells, counts, "n");
+  const Dat<std::int64_t> to(cells, offsets, "offsets");
+  const GraphBuilder builder("scans");
+  builder.root().then_scan(x, y).then_scan(y, z, Access::max, true);
+  builder.root().then_scan(n, to, Access::min);
+  builder.instantiate().submit();
+  EXPECT_EQ(b, (std::vector<double>{0.0, 1.0}));
+  EXPECT_EQ(c, (std::vector<double>{0.0, 1.0}));
+  EXPECT_EQ(offsets, (std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), 5}));
+  const GraphBuilder racing("scans");
+  racing.root().then_scan(x, y);
+  racing.root().then_scan(y, z);
+  EXPECT_THROW((void)racing.instantiate(), UsageError);
+  EXPECT_EQ(message_of<UsageError>([&] { builder.root().then_scan(x, y, Access::write); }),
+            "graph: scan: the operation is Access::inc for sums, min or max, got WRITE");
+}
+
+TEST_F(BuiltGraph, RepeatsNodesWhileAConditionHolds) {
+  const Set one(1, "one");
+  std::vector<double> sum{0.0};
+  std::vector<double> step{1.5};
+  const Global<double> total(sum, "total");
+  const Global<double> more(step, "more");
+  const auto count = [&] {
+    const api::LoopText loop{"count", {}, {{"sequential", built_add, text.c_str(), 0, {}, {}}}};
+    return api::made_loop(loop, one, {{{total.state(), -1}, {more.state(), -1}}, {}, {}});
+  };
+  const GraphBuilder builder("until");
+  int n_bodies = 0;
+  const GraphNode all = builder.while_(total < 6, 100, [&](const GraphBuilder& again) {
+    again.then(count()).then_fill(x, 7.0);
+    ++n_bodies;
+  });
+  all.then(add(y, x));
+  Graph graph = builder.instantiate();
+  EXPECT_EQ(n_bodies, 1);
+  EXPECT_EQ(sum[0], 0.0);
+  graph.submit();
+  EXPECT_EQ(sum[0], 6.0);
+  EXPECT_EQ(b, (std::vector<double>{17.0, 27.0}));
+  graph.submit();  // no pass, the node behind runs
+  EXPECT_EQ(sum[0], 6.0);
+  EXPECT_EQ(b, (std::vector<double>{24.0, 34.0}));
+  EXPECT_EQ(graph.inputs(), (std::vector<std::string>{"total", "more", "x", "y"}));
+  EXPECT_EQ(graph.outputs(), (std::vector<std::string>{"total", "x", "y"}));
+  const GraphBuilder bounded("most");
+  bounded.while_(total > more, 3, [&](const GraphBuilder& again) {
+    again.while_(more >= 100.0, 5, [&](const GraphBuilder& inner) { inner.then(count()); });
+    again.then(count());
+  });
+  EXPECT_THROW((void)bounded.instantiate(), UsageError);  // nothing orders the two
+  const GraphBuilder nested("most");
+  nested.while_(total > more, 3, [&](const GraphBuilder& again) {
+    again.while_(total <= 8.0, 2, [&](const GraphBuilder& inner) { inner.then(count()); })
+        .then(count());
+  });
+  nested.instantiate().submit();
+  EXPECT_EQ(sum[0], 6.0 + 2 * 1.5 + 3 * 1.5);
+}
+
+TEST_F(BuiltGraph, ChecksTheNodesOfARepetition) {
+  std::vector<double> left{1.0};
+  const Global<double> residual(left, "residual");
+  const GraphBuilder inside("inside");
+  inside.while_(residual > 0.25, 10, [&](const GraphBuilder& again) {
+    again.then(add(x, y));
+    again.then(add(y, z));
+  });
+  EXPECT_EQ(message_of<UsageError>([&] { (void)inside.instantiate(); }),
+            "graph 'while residual > 0.25': nothing orders nodes that use the same data, and one "
+            "of them writes it:\n  node 0 'add' and node 1 'add': y\nput one behind the other with "
+            "then() or when_all()");
+  const GraphBuilder outside("outside");
+  const GraphNode before = outside.then(add(x, y));
+  outside.while_(residual > 0.25, 10, [&](const GraphBuilder& again) { again.then(add(z, x)); });
+  EXPECT_TRUE(testing::contains(message_of<UsageError>([&] { (void)outside.instantiate(); }),
+                                "node 0 'add' and node 1 'while residual > 0.25': x"));
+  const GraphBuilder condition("condition");
+  condition.while_(residual > 0.25, 10, [&](const GraphBuilder& again) { again.then(add(z, x)); });
+  condition.root().then_fill(residual, 0.0);
+  EXPECT_THROW((void)condition.instantiate(), UsageError);
+}
+
+TEST_F(BuiltGraph, RefusesRepetitionsThatMakeNoSense) {
+  std::vector<std::int32_t> left{1};
+  const Global<std::int32_t> n(left, "n");
+  EXPECT_TRUE((n > 0.5).holds());
+  EXPECT_TRUE((n < 4'000'000'000U).holds());
+  EXPECT_TRUE((n >= -1).holds());
+  EXPECT_EQ((n <= -3).text(), "n <= -3");
+  const GraphBuilder builder("none");
+  EXPECT_EQ(message_of<UsageError>([&] { builder.while_(n > 0, 0, [](const GraphBuilder&) {}); }),
+            "graph 'none': while_: most must be a positive number, got 0");
+  EXPECT_THROW(builder.while_(n > 0, 5, nullptr), UsageError);
+  std::vector<GraphBuilder> kept;
+  builder.while_(n > 0, 5, [&](const GraphBuilder& again) { kept.push_back(again); });
+  EXPECT_THROW(kept[0].then(add(x, y)), UsageError);
+  EXPECT_THROW(builder.while_(n > 0, 5, [](const GraphBuilder&) { throw UsageError("no"); }),
+               UsageError);
+  builder.instantiate().submit();
 }
 
 TEST_F(BuiltGraph, NamesRaces) {

@@ -102,6 +102,35 @@ TEST(Leaves, ScanLeavesOutTheOwn) {
   EXPECT_EQ(to, (std::vector<std::int64_t>{0, 0, 0, 0, 1, 10}));
 }
 
+TEST(Leaves, ScanByMinimaAndMaxima) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> values{3, 5, 1, nan, 2};
+  std::vector<double> to(5);
+  scan(values, to, 1, Access::min);
+  EXPECT_EQ(std::vector<double>(to.begin(), to.begin() + 4),
+            (std::vector<double>{infinity, 3, 3, 1}));
+  EXPECT_NE(to[4], to[4]);
+  scan(values, to, 1, Access::max, true);
+  EXPECT_EQ(std::vector<double>(to.begin(), to.begin() + 3), (std::vector<double>{3, 5, 5}));
+  EXPECT_NE(to[3], to[3]);
+  EXPECT_NE(to[4], to[4]);
+  std::vector<std::uint8_t> bytes{7, 9, 3, 1};
+  scan(bytes, bytes, 2, Access::max);
+  EXPECT_EQ(bytes, (std::vector<std::uint8_t>{0, 0, 7, 9}));
+  scan(bytes, bytes, 2, Access::inc, true);
+  EXPECT_EQ(bytes, (std::vector<std::uint8_t>{0, 0, 7, 9}));
+}
+
+TEST(Leaves, ScansThatMakeNoSenseAreErrors) {
+  std::vector<std::complex<double>> z(2);
+  EXPECT_EQ(message_of<UsageError>([&] { scan(z, z, 1, Access::max); }),
+            "scan: complex numbers have no order; pass Access::inc");
+  EXPECT_EQ(message_of<UsageError>([&] { scan(z, z, 1, Access::rw); }),
+            "scan: the operation is Access::inc for sums, min or max, got RW");
+  scan(z, z, 1, Access::inc, true);
+}
+
 TEST(Leaves, TypesThatNobodyListsWorkToo) {
   const std::vector<long double> x{1, 2};
   EXPECT_EQ(inner(x, x), 5.0L);

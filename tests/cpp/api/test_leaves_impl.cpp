@@ -31,7 +31,7 @@ TEST(LeavesImpl, TheSecondFactorIsConjugated) {
 TEST(LeavesImpl, SmallIntegersWrapWhereTheyAreSummedInPlace) {
   const std::vector<std::int8_t> from{100, 100, 1};
   std::vector<std::int8_t> to(3);
-  scan<std::int8_t>(from, 1, to.data());
+  scan<std::int8_t>(from, 1, to.data(), Access::inc, false);
   EXPECT_EQ(to, (std::vector<std::int8_t>{0, 100, -56}));
 }
 
@@ -40,7 +40,7 @@ TEST(LeavesImpl, NoRowsAreNothing) {
   std::vector<double> to{7.0};
   gather<double, int>(values.data(), {}, 1, to.data());
   convert<double, double>({}, to.data(), Casting::fitting);
-  scan<double>({}, 1, to.data());
+  scan<double>({}, 1, to.data(), Access::max, true);
   EXPECT_EQ(to, std::vector{7.0});
   EXPECT_EQ(inner<double>({}, values.data()), 0.0);
   gather<double, int>(values.data(), {}, 1, nullptr);  // which has no place for a row
