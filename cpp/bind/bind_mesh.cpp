@@ -10,6 +10,7 @@
 
 #include "bind/bind.hpp"
 #include "mesh/buffer.hpp"
+#include "mesh/guard.hpp"
 #include "mesh/map_table.hpp"
 
 namespace op2::bind {
@@ -147,6 +148,11 @@ void bind_mesh(py::module_& core) {
       .def("watch", &Buffer::watch, py::arg("is_on"), Unlocked())
       .def("zero_on_device", &Buffer::zero_on_device, Unlocked())
       .def("copy_on_device", &Buffer::copy_on_device, py::arg("source"), Unlocked());
+
+  py::class_<mesh::Guard>(core, "Guard")
+      .def(py::init<Buffer&, const std::shared_ptr<Device>&>(), py::arg("buffer"),
+           py::arg("device"), Unlocked())
+      .def("n_changed", &mesh::Guard::n_changed, Unlocked());
 
   core.attr("RAGGED") = mesh::ragged;
   py::class_<MapTable, std::shared_ptr<MapTable>>(core, "MapTable")

@@ -46,6 +46,15 @@ class Device {
   [[nodiscard]] virtual std::shared_ptr<void> allocate(std::int64_t n_bytes,
                                                        std::string_view what) = 0;
 
+  /// @brief A handle for a part of memory from allocate(), and keeps the whole alive. Here the
+  /// address inside, where handles are addresses.
+  /// @param[in] offset A multiple of 4096.
+  [[nodiscard]] virtual std::shared_ptr<void> part_of(const std::shared_ptr<void>& whole,
+                                                      std::int64_t offset,
+                                                      std::int64_t /*n_bytes*/) {
+    return {whole, static_cast<std::byte*>(whole.get()) + offset};
+  }
+
   /// @brief Let allocate() give no more than @p n_bytes at a time; 0: all of the device's memory.
   /// Memory given out before stays.
   virtual void limit_memory(std::int64_t /*n_bytes*/) {}

@@ -51,6 +51,7 @@ __all__: list[str] = [
     "GlobalRead",
     "GlobalReduce",
     "GraphTask",
+    "Guard",
     "IncompleteLu",
     "IndirectDat",
     "Iteration",
@@ -576,6 +577,10 @@ class Buffer:
     def version(self) -> int: ...
     @property
     def where(self) -> Where: ...
+
+class Guard:
+    def __init__(self, buffer: Buffer, device: Device) -> None: ...
+    def n_changed(self) -> int: ...
 
 class MapTable:
     def __init__(

@@ -28,22 +28,15 @@ class _Copy:
 
     Args:
         part: An argument with the Buffer, valid on the host.
-        device: Device of the run; None for the host. On a device only memory behind a Dat is
-            watched, because a device returns the memory of a Buffer and nothing before.
+        device: Device of the run; None for the host. On a device the guards are there.
     """
 
     def __init__(self, part: Part, device: _core.Device | None) -> None:
         self.owner = part.owner
-        buffer, n_guard = part.buffer, _GUARD_BYTES
+        buffer = part.buffer
         self._values = read_all(self.owner)
         n_bytes = buffer.n_bytes
-        if device is not None and part.home is not None and n_bytes > 0:
-            row_bytes = n_bytes // buffer.n_rows
-            n_guard = max(-(-_GUARD_BYTES // max(row_bytes, 1)), 1) * row_bytes
-            n_shared = n_bytes + n_guard
-        else:
-            n_shared = n_bytes
-        self._memory = np.full(_GUARD_BYTES + n_bytes + n_guard + 64, _PATTERN, np.uint8)
+        self._memory = np.full(2 * _GUARD_BYTES + n_bytes + 64, _PATTERN, np.uint8)
         begin = -self._memory.ctypes.data % 64 + _GUARD_BYTES  # vectors need aligned rows
         self._inside = slice(begin, begin + n_bytes)
         self._guards = (slice(0, begin), slice(begin + n_bytes, None))
@@ -56,9 +49,8 @@ class _Copy:
             dim=self.owner.cdim if part.home is not None else 1,
             item_bytes=part.dtype.itemsize,
         )
-        self.buffer.reset(self._memory.ctypes.data + begin, n_shared, is_zero=False)
-        if device is not None and n_bytes:  # or a loop that only writes would not bring the guard
-            self.buffer.on_device(device, _core.Use.read, "tune", is_explicit=True)
+        self.buffer.reset(self._memory.ctypes.data + begin, n_bytes, is_zero=False)
+        self._there = None if device is None else _core.Guard(self.buffer, device)
 
     def values(self) -> Array:
         """Return the values after a run, brought to the host."""
@@ -68,11 +60,13 @@ class _Copy:
 
     def n_outside(self) -> int:
         """Return the number of changed bytes outside of the values."""
-        return sum(int(np.count_nonzero(self._memory[one] != _PATTERN)) for one in self._guards)
+        found = sum(int(np.count_nonzero(self._memory[one] != _PATTERN)) for one in self._guards)
+        return found + (0 if self._there is None else self._there.n_changed())
 
     def release(self) -> None:
         """Forget the memory, also on a device."""
         self.buffer.release(is_kept=False)
+        self._there = None
 
 
 def run_guarded(

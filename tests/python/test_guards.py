@@ -99,3 +99,69 @@ def test_writes_behind_the_values_are_seen(backend: str, layout: str) -> None:
         assert np.unique(found, axis=0).tolist() == [[3.0, 1.0, 5.0]]
         x = narrow.parts[0].owner
         assert np.unique(x.data_ro, axis=0).tolist() == [[2.0, 1.0, 3.0]]
+
+
+def summed(dim: int) -> op2.ParLoop:
+    """A loop that adds to a Global of `dim` values."""
+    cells = op2.Set(300, "cells")
+    x, total = op2.Dat(cells, 1.0, name="x"), op2.Global(dim, [1.0] * dim, name="total")
+    kernel = op2.Kernel(
+        f"void add(double *t, const double *x) {{ for (int i = 0; i < {dim}; ++i) t[i] += x[0]; }}",
+        "add",
+    )
+    return op2.ParLoop(kernel, cells, total(op2.INC), x(op2.READ))
+
+
+def assembled(n: int) -> op2.ParLoop:
+    """A loop over `n` edges that adds to a matrix of their ends."""
+    edges, nodes = op2.Set(n, "edges"), op2.Set(n + 1, "nodes")
+    i = np.arange(n)
+    ends = op2.Map(edges, nodes, 2, np.stack([i, i + 1], 1), "ends")
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), (ends, ends)), name="mat")
+    kernel = op2.Kernel(
+        "void add(double *a) { a[0] += 1; a[1] += 2; a[2] += 2; a[3] += 1; }", "add"
+    )
+    return op2.ParLoop(kernel, edges, mat(op2.INC, (ends, ends)))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("wide", "narrow", "what"),
+    [
+        (lambda: summed(3), lambda: summed(2), "Global 'total'"),
+        (lambda: assembled(40), lambda: assembled(38), "Mat 'mat'"),
+    ],
+    ids=["Global", "Mat"],
+)
+def test_writes_behind_a_global_and_a_matrix_are_seen(
+    backend: str, wide: Any, narrow: Any, what: str
+) -> None:
+    with op2.backend(backend):
+        large, small = wide(), narrow()
+        for loop in (large, small):
+            loop.compute()
+        run, device = bound(large, backend)
+        with pytest.raises(ExecutionError, match=rf"it writes \d+ bytes outside of {what}"):
+            run_guarded(run, small.parts, device)
+        run, device = bound(small, backend)
+        run_guarded(run, small.parts, device)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("place", [-1, 5])
+def test_writes_before_the_values_are_seen(backend: str, place: int) -> None:
+    """An entry of a Map changes behind the Map's back."""
+    with op2.backend(backend):
+        edges, nodes = op2.Set(4, "edges"), op2.Set(5, "nodes")
+        rows = np.array([[0, 1], [1, 2], [2, 3], [3, 4]], np.int32)
+        ends = op2.Map(edges, nodes, 2, rows, "ends")
+        x = op2.Dat(nodes, name="x")
+        count = op2.Kernel("void count(double *x) { x[0] += 1; x[1] += 1; }", "count")
+        numbers = {"interleaved": False, "transposed": False}
+        loop = op2.ParLoop(count, edges, x(op2.INC, ends), strategy="atomic", tuning=numbers)
+        run, device = bound(loop, backend)
+        x.zero()
+        rows[0, 0] = place
+        with pytest.raises(ExecutionError, match=r"it writes [1-8] bytes outside of Dat 'x'"):
+            run_guarded(run, loop.parts, device)
+        assert not x.data_ro.any()

@@ -85,6 +85,7 @@ std::shared_ptr<const Api> load_api() {
   library.require(api->create_queue, "clCreateCommandQueue");
   library.require(api->release_queue, "clReleaseCommandQueue");
   library.require(api->create_buffer, "clCreateBuffer");
+  library.require(api->create_part, "clCreateSubBuffer");
   library.require(api->release_memory, "clReleaseMemObject");
   library.require(api->write_buffer, "clEnqueueWriteBuffer");
   library.require(api->read_buffer, "clEnqueueReadBuffer");

@@ -74,6 +74,7 @@ constexpr Flags all_device_types = 0xFFFFFFFF;
 constexpr Flags cpu_device_type = 1U << 1;
 constexpr Flags gpu_device_type = 1U << 2;
 constexpr Flags read_write_memory = 1U << 0;
+constexpr Count part_by_region = 0x1220;  ///< of create_part, with an offset and a size in bytes
 constexpr Flags profiling_queue = 1U << 1;
 
 /// @brief The entry points of the ICD loader. Never unloaded: threads of vendors' libraries would
@@ -89,6 +90,7 @@ struct Api {
   Queue (*create_queue)(Context, DeviceId, Flags, Status*);
   Status (*release_queue)(Queue);
   Memory (*create_buffer)(Context, Flags, std::size_t, void*, Status*);
+  Memory (*create_part)(Memory, Flags, Count, const void*, Status*);
   Status (*release_memory)(Memory);
   Status (*write_buffer)(Queue, Memory, Count, std::size_t, std::size_t, const void*, Count,
                          const Event*, Event*);

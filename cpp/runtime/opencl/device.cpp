@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -223,6 +224,19 @@ class OpenclDevice : public Device {
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes,
                                                std::string_view what) override {
     return pool_->allocate(n_bytes, what);
+  }
+
+  /// A buffer of the driver over the same memory, for commands in the order of the queue.
+  [[nodiscard]] std::shared_ptr<void> part_of(const std::shared_ptr<void>& whole,
+                                              std::int64_t offset, std::int64_t n_bytes) override {
+    const std::array<std::size_t, 2> region{size(offset), size(n_bytes)};
+    Status status = code::success;
+    const Memory part = api_->create_part(static_cast<Memory>(whole.get()), read_write_memory,
+                                          part_by_region, region.data(), &status);
+    check(status, "clCreateSubBuffer");
+    return {part, [api = api_, whole](void* handle) {
+              (void)api->release_memory(static_cast<Memory>(handle));
+            }};
   }
 
   void limit_memory(std::int64_t n_bytes) override { pool_->limit(n_bytes); }

@@ -57,6 +57,22 @@ TEST_F(OpenclDeviceTest, ListsWhatItOpens) {
   EXPECT_THROW((void)open_device(-1), UsageError);
 }
 
+TEST_F(OpenclDeviceTest, PartsOfMemoryAreTheMemory) {
+  auto whole = put(std::vector<double>(1026, 1.0));
+  const auto part = device->part_of(whole, 4096, 16);
+  const auto by = put({10.0});
+  const std::vector<LaunchArgument> arguments{part.get(), by.get(), std::int64_t{2}};
+  device->launch(program->kernel("scale"), {1, 4}, arguments, loop);
+  std::vector<double> found(1026);
+  device->download(found.data(), whole.get(), 0, 8 * 1026);
+  EXPECT_EQ(std::count(found.begin(), found.end(), 1.0), 1024);
+  EXPECT_EQ(found[512], 10.0);
+  EXPECT_EQ(found[513], 10.0);
+  whole.reset();  // the part keeps it
+  device->download(found.data(), part.get(), 8, 8);
+  EXPECT_EQ(found[0], 10.0);
+}
+
 TEST_F(OpenclDeviceTest, WhatIsRecordedKeepsItsArguments) {
   const auto x = put({1.0, 2.0, 3.0});
   const auto y = put({1.0, 1.0, 1.0});
