@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def watched(
-    note: Callable[[Any], None],
+    note: Callable[[Any], None] | None,
     note_graph: Callable[[Any], None] | None = None,
     note_chain: Callable[[Any, Any, frozenset[str]], None] | None = None,
 ) -> Iterator[None]:
     """Call a function with each loop generated or made ready in a `with` block.
 
     Args:
-        note: Gets a `ParLoop`, or a group of loops made by a chain.
+        note: Gets a `ParLoop`, or a group of loops made by a chain; None: nobody asks.
         note_graph: Gets each instantiated graph.
         note_chain: Gets each compiled chain about to run, the recorded entries, and the passes.
     """

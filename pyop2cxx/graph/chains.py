@@ -75,6 +75,8 @@ class ChainOperation(Operation):
             CompilationError: The compiler rejects a kernel.
         """
         chain = self._chain = compiled(self._entries, self._passes, runtime.of(ChainState).spares)
+        if runtime.on_chain is not None:
+            runtime.on_chain(chain, self._entries, self._passes)
         self._fills = []
         found: list[_core.GraphTask] = []
         for one in chain.functions:

@@ -28,6 +28,9 @@ from pyop2cxx.tune.measure import crashed, decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from pyop2cxx.ahead.programs import End
 
 _MOST_CRASHES = 8
 _MEASURE = (
@@ -44,6 +47,7 @@ class Tuned(Tabled):
     """The measured loops of a program; `print` shows a table.
 
     Args:
+        journal: As given.
         entries: The measurements.
         left_out: Loops without a measurement, with reasons.
         notes: Crashes, and the end of the program, if not usual.
@@ -95,28 +99,49 @@ def tune_program(
     if backend and backend not in runtime.backend_names():
         known = ", ".join(runtime.backend_names())
         raise UsageError(f"tune: there is no backend '{backend}'; there are: {known}")
-    deadline, notes = time.time() + 60.0 * minutes, []
-    with TemporaryDirectory() as folder:
-        journal, out = Path(folder) / "journal", Path(folder) / "out"
-        given = [str(journal), str(out), repr(deadline), backend, path, *arguments]
-        for _ in range(_MOST_CRASHES):
-            journal.unlink(missing_ok=True)
-            status = _run(_MEASURE, given)
-            if status >= 0 or not journal.exists():
-                break
-            notes.append(_note_crash(json.loads(journal.read_text()), status))
-            tell(notes[-1])
+    deadline = time.time() + 60.0 * minutes
+    notes: list[str] = []
+    with TemporaryDirectory() as name:
+        folder, given = Path(name), [repr(deadline), backend, path, *arguments]
+        status, found = _run_again(_MEASURE, folder, given, notes, tell)
         if status:
             notes.append(f"the program ended with {_end_of(status)}")
-        found: dict[str, Any] = {"entries": [], "left out": []}
-        if out.exists():
-            found = json.loads(out.read_text())
-        elif not status:
+        elif not (folder / "out").exists():
             notes.append("the program ended the process itself: nothing is known of its loops")
         if not status:
             tell("running once more, for chains, graphs and libraries")
-            _run(_RUN, [backend, path, *arguments])
+            _, chains = _run_again(_RUN, folder, given, notes, tell)
+            found = {name: [*of, *chains[name]] for name, of in found.items()}
     return Tuned([Entry(**one) for one in found["entries"]], found["left out"], notes)
+
+
+def _run_again(
+    code: str, folder: Path, given: Sequence[str], notes: list[str], tell: Callable[[str], None]
+) -> tuple[int, dict[str, Any]]:
+    """Run a program until no way under trial ends the process by a signal.
+
+    Args:
+        code: Text for the process.
+        folder: For files of the process.
+        given: Arguments behind the names of the files.
+        notes: Gets a line for each crash.
+        tell: Gets the same lines.
+
+    Returns:
+        The exit status, and the measurements with the reasons for missing ones.
+    """
+    journal, out = folder / "journal", folder / "out"
+    status = 0
+    for _ in range(_MOST_CRASHES):
+        journal.unlink(missing_ok=True)
+        out.unlink(missing_ok=True)
+        status = _run(code, [str(journal), str(out), *given])
+        if status >= 0 or not journal.exists():
+            break
+        notes.append(_note_crash(json.loads(journal.read_text()), status))
+        tell(notes[-1])
+    found: dict[str, Any] = {"entries": [], "left out": []}
+    return status, json.loads(out.read_text()) if out.exists() else found
 
 
 def _run(code: str, given: Sequence[str]) -> int:
@@ -142,17 +167,23 @@ def _note_crash(journal: dict[str, Any], status: int) -> str:
 # In the processes that run the program
 
 
-def run_plainly(backend: str, path: str, *arguments: str) -> int:
-    """Run a program with measured choices; trials of chains, graphs and libraries are kept.
+def run_plainly(
+    journal: str, out: str, deadline: str, backend: str, path: str, *arguments: str
+) -> int:
+    """Run a program with measured choices, and measure chains; other trials are kept, too.
 
     Args:
+        journal: As for `measure`.
+        out: As for `measure`.
+        deadline: As for `measure`.
         backend: As for `tune_program`.
         path: The program.
         *arguments: Of the program.
     """
-    if backend:
-        runtime.init(backend=backend)
-    return run_to_the_end(path, arguments, "tune").status
+    measuring = _Measuring(Path(journal), float(deadline))
+    return _run_watched(
+        measuring, watched(None, None, measuring.note_chain), out, backend, path, arguments
+    ).status
 
 
 def measure(journal: str, out: str, deadline: str, backend: str, path: str, *arguments: str) -> int:
@@ -166,18 +197,31 @@ def measure(journal: str, out: str, deadline: str, backend: str, path: str, *arg
         path: The program.
         *arguments: Of the program.
     """
+    measuring = _Measuring(Path(journal), float(deadline))
+    end = _run_watched(measuring, watched(measuring.note), out, backend, path, arguments)
+    sys.stderr.write(end.shown)
+    return end.status
+
+
+def _run_watched(
+    measuring: _Measuring,
+    watching: AbstractContextManager[None],
+    out: str,
+    backend: str,
+    path: str,
+    arguments: Sequence[str],
+) -> End:
+    """Run a program, and write the measurements."""
     if backend:
         runtime.init(backend=backend)
-    measuring = _Measuring(Path(journal), float(deadline))
-    with watched(measuring.note, note_chain=measuring.note_chain):
+    with watching:
         end = run_to_the_end(path, arguments, "tune")
-    sys.stderr.write(end.shown)
     runtime.exit()
     entries = [asdict(one) for one in measuring.entries.values()]
     text = json.dumps({"entries": entries, "left out": list(measuring.left_out)})
     Path(out).write_text(text)
-    Path(journal).unlink(missing_ok=True)
-    return end.status
+    measuring.journal.unlink(missing_ok=True)
+    return end
 
 
 class _Measuring:
@@ -188,12 +232,13 @@ class _Measuring:
         deadline: No way is tried later.
 
     Attributes:
+        journal: As given.
         entries: The measurements.
         left_out: Loops without a measurement, with reasons; each once.
     """
 
     def __init__(self, journal: Path, deadline: float) -> None:
-        self._journal, self._deadline = journal, deadline
+        self.journal, self._deadline = journal, deadline
         self.entries: dict[object, Entry] = {}
         self.left_out: dict[str, None] = {}
         self._chains: set[Any] = set()
@@ -204,7 +249,7 @@ class _Measuring:
         if not tuned.is_on or chain in self._chains:
             return
         self._chains.add(chain)
-        made = ChainMeasurement(chain, entries, passes, self._journal, self._deadline)
+        made = ChainMeasurement(chain, entries, passes, self.journal, self._deadline)
         subject = made.subject
         if subject in self.entries:
             return
@@ -239,7 +284,7 @@ class _Measuring:
         if time.time() > self._deadline:
             self.left_out[f"{name}: no time was left"] = None
             return
-        found = decide(loop, backend, self._journal, self._deadline)
+        found = decide(loop, backend, self.journal, self._deadline)
         if not isinstance(found, Entry):
             self.left_out[f"{name}: {found}"] = None
             return

@@ -299,9 +299,15 @@ import numpy as np
 from test_chain_costs import World
 from pyop2cxx import op2
 world = World()
-for _ in range(3):
+def block():
+    global chain
     with op2.chain() as chain:
         world.steps()
+if "graph" in sys.argv:
+    op2.record(block).submit(3)
+else:
+    for _ in range(3):
+        block()
 np.save(sys.argv[1], np.concatenate([one.ravel() for one in world.values()]))
 open(sys.argv[1] + ".txt", "w").write(str(chain.explain()))
 """
@@ -344,6 +350,35 @@ def test_the_command_measures_keeps_and_shows(
     assert same == entry  # neither run nor measured again
     with op2.backend("sequential"):
         assert table in str(op2.tune.report())
+    recorded = tune_program(str(path), [out, "graph"], "sequential", tell=lambda _: None)
+    assert same in recorded.entries  # the chain of a graph is the same chain
+    np.testing.assert_allclose(np.load(out), plain, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_chains_of_graphs_are_measured_when_compiled(backend: str) -> None:
+    op2.init(backend=backend)
+    world, other = World(), World()
+    found: list[Any] = []
+
+    def note(chain: Compiled, entries: Any, passes: frozenset[str]) -> None:
+        found.append(costs_of(ChainMeasurement(chain, entries, passes).entry()))  # type: ignore[arg-type]
+
+    def block() -> None:
+        with op2.chain():
+            world.steps()
+
+    runtime.on_chain = note
+    try:
+        graph = op2.record(block)
+        graph.submit(2)
+    finally:
+        runtime.on_chain = None
+    (costs,) = found
+    assert costs.without
+    other.steps(4)
+    for mine, its in zip(world.values(), other.values(), strict=True):
+        np.testing.assert_allclose(mine, its, rtol=1e-12, atol=1e-15)
 
 
 def test_incomplete_entries_are_no_costs(tmp_path: Path) -> None:
