@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
 
 #include "base/error.hpp"
@@ -20,16 +21,36 @@ HostArray numbers(std::vector<std::int64_t> values) {
   return array_of(*held, held);
 }
 
+/// Targets of an element in one space, divided by two; at least 1. An element with more targets
+/// takes longer and has more neighbours, so that smaller blocks, and more, keep all threads busy.
+std::int64_t pairs_of_targets(const ConflictSet& conflicts) {
+  std::map<int, std::int64_t> targets;
+  for (const auto& [map, slot, space] : conflicts.conflicts) {
+    const std::int64_t n_rows = std::max<std::int64_t>(map->n_rows(), 1);
+    targets[space] += slot != all_slots ? 1 : (map->begin(map->n_rows()) - map->begin(0)) / n_rows;
+  }
+  std::int64_t most = 2;
+  for (const auto& [space, n] : targets) most = std::max(most, n);
+  return most / 2;
+}
+
 /// Few colours and little revisiting between blocks, and still many to balance with
 /// (docs/notebook). Small loops are cut so that every thread has some.
 std::int64_t size_of_blocks(const abi::BlocksPlan& spec, const PlanRequest& request) {
+  constexpr std::int64_t most_blocks = 8;  // times as many, for elements with many targets
+  constexpr std::int64_t whole_vectors = 16;
   const std::int64_t n = request.n_elements;
   const Tuning& tuning = request.tuning;
   if (!spec.conflicts) return std::max<std::int64_t>(n, 1);
   if (request.block_size > 0) return request.block_size;
-  const std::int64_t least = tuning.least_block_elements;
-  const std::int64_t most = std::max<std::int64_t>(least, tuning.block_elements);
-  return std::clamp(n / (tuning.blocks_a_thread * request.n_threads), least, most);
+  const std::int64_t pairs = pairs_of_targets(request.conflicts);
+  const std::int64_t least = std::min<std::int64_t>(
+      std::max(tuning.least_block_elements / pairs, whole_vectors), tuning.least_block_elements);
+  const std::int64_t most = std::max(least, tuning.block_elements / pairs);
+  const std::int64_t n_blocks =
+      tuning.blocks_a_thread * std::min(pairs, most_blocks) * request.n_threads;
+  const std::int64_t size = std::clamp(n / n_blocks, least, most);
+  return pairs == 1 ? size : (size + whole_vectors - 1) / whole_vectors * whole_vectors;
 }
 
 void use(const abi::NoPlan& /*spec*/, const PlanRequest& request, PlanCache& /*plans*/,

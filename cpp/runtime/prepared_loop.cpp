@@ -595,7 +595,12 @@ void PreparedLoop::find_positions() {
 
 int PreparedLoop::threads_for_size() const {
   // one or all: a smaller team ends libgomp's other threads, which the next loop starts anew
-  const bool has_work = binding_.n_elements / options_.tuning.thread_elements > 1;
+  // an element that moves or computes more than a light one counts as several
+  constexpr std::int64_t light_bytes = 128;
+  constexpr std::int64_t light_operations = 64;
+  const std::int64_t n_counted = std::max({binding_.n_elements, options_.useful_bytes / light_bytes,
+                                           options_.operations / light_operations});
+  const bool has_work = binding_.n_elements > 1 && n_counted / options_.tuning.thread_elements > 1;
   return has_work ? options_.n_threads : 1;
 }
 

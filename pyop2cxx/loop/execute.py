@@ -583,7 +583,7 @@ def prepared(
     facts, engine = loop.facts, runtime.engine
     operations, float_bytes = loop.work
     is_usual = not (request.tuning or engine.tuned.has_loops or runtime.configuration["tuning"])
-    n_threads = facts.n_threads if is_usual else engine.n_threads
+    n_threads = facts.threads_for(operations) if is_usual else engine.n_threads
     return _core.PreparedLoop(
         executable=executable,
         binding=facts.binding(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _ALONE = 1000
 """Number of entities too small for a second thread: see `thread_elements` and
 `least_block_elements` of the tuning."""
+_LIGHT_BYTES, _LIGHT_OPERATIONS = 128, 64
+"""Bytes and operations of a light entity; a heavier entity counts as several, as in
+`PreparedLoop`."""
 
 
 class LoopFacts:
@@ -92,6 +95,15 @@ class LoopFacts:
         tosets = (map_.toset for part in self.parts for map_ in part.maps)
         sizes = (toset.total_size for toset in tosets if toset.is_sized)
         return 1 if max(self.items.n, *sizes, 0) < _ALONE else runtime.engine.n_threads
+
+    def threads_for(self, operations: int) -> int:
+        """Return the threads, where heavy entities count as several.
+
+        Args:
+            operations: Floating-point operations of a call; -1 if unknown.
+        """
+        heavy = max(self.useful_bytes // _LIGHT_BYTES, operations // _LIGHT_OPERATIONS)
+        return self.n_threads if heavy < _ALONE else runtime.engine.n_threads
 
     def sizes(self, n_slots: int = 1) -> _core.LoopSizes:
         """Return the sizes of the loop for the rules about meshes.

@@ -64,6 +64,29 @@ PlanRequest request_with(const testing::TestMap<>& map, const abi::PlanSpec& spe
   return request;
 }
 
+/// Blocks of a loop over 2^16 elements, each with some targets of its own.
+std::int64_t n_blocks(int n_targets, std::int64_t n = 1 << 16) {
+  const std::vector<std::int32_t> values(static_cast<std::size_t>(n * n_targets), 0);
+  const auto map = std::make_shared<const mesh::MapTable>(values.data(), 4, n, n_targets, 1);
+  PlanRequest request;
+  request.spec = abi::BlocksPlan{std::vector{0}};
+  request.n_elements = n;
+  request.maps = {map};
+  request.conflicts = {{n, nullptr, 0}, {{map, all_slots, 0}}};
+  request.n_threads = 4;
+  PlanCache cache;
+  return make_plan(request, cache).n_items;
+}
+
+TEST(MakePlan, ElementsWithManyTargetsHaveSmallerBlocks) {
+  EXPECT_EQ(n_blocks(2), 16);  // a light element: 4096 in a block
+  EXPECT_EQ(n_blocks(3), 16);
+  EXPECT_EQ(n_blocks(8), 64);
+  EXPECT_EQ(n_blocks(27), 205);        // 320 elements in a block
+  EXPECT_EQ(n_blocks(343, 2197), 69);  // two vectors of 16
+  EXPECT_EQ(n_blocks(2, 2197), 9);     // at least 256 in a block
+}
+
 TEST(MakePlan, WorkItemsOfTheCoreAreCounted) {
   const auto map = path_map(20);  // 21 targets
   PlanCache cache;

@@ -388,6 +388,21 @@ TEST_F(Scratch, FollowsTheThreadsThatALoopIsWorth) {
   }
 }
 
+TEST_F(Scratch, HeavyElementsAreWorthThreadsSooner) {
+  options.n_threads = 3;
+  const auto n_threads = [&](std::int64_t n_elements, std::int64_t bytes, std::int64_t operations) {
+    binding.n_elements = n_elements;
+    options.useful_bytes = bytes;
+    options.operations = operations;
+    (void)bytes_with({64, 0, 0});
+    return seen().context.n_threads;
+  };
+  EXPECT_EQ(n_threads(100, 100 * 128, 100 * 64), 1);
+  EXPECT_EQ(n_threads(100, 2'000'000, -1), 3);
+  EXPECT_EQ(n_threads(100, 0, 1'000'000), 3);
+  EXPECT_EQ(n_threads(1, 2'000'000, 1'000'000), 1);
+}
+
 TEST_F(Scratch, CountsBlocksWhereBlocksAreTheItems) {
   executable.plan = abi::BlocksPlan{std::vector{0}};
   executable.items = abi::Items::blocks;
