@@ -9,6 +9,8 @@ travel to the device with commands, which are no copies.
 
 from __future__ import annotations
 
+import ctypes
+import weakref
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,7 +65,8 @@ class Flat(Dat):
         self._dataset = scalars**cdim
         self.set = scalars
         self._layout = "aos"
-        self.host_values = None  # allocated by the carrier; nothing is kept alive
+        self.host_values = None  # allocated by the carrier, which is not kept alive
+        self._whose = weakref.ref(carrier)
         self.buffer = carrier.buffer
         self.lent_out = carrier.lent_out
         self._checked = {}
@@ -76,6 +79,13 @@ class Flat(Dat):
     def allocated(self, member: str) -> Array:
         """Return the whole array on the host, zeros if not yet allocated."""
         return np.empty(0, self._dtype)
+
+    def host_array(self, member: str) -> Array:
+        """Return all scalars of the memory on the host, up to date or not."""
+        if (carrier := self._whose()) is not None:
+            carrier.host_array(member)  # allocates
+        memory = (ctypes.c_ubyte * self.buffer.n_bytes).from_address(self.buffer.address)
+        return np.ctypeslib.as_array(memory).view(self._dtype)
 
 
 class Operand(NamedTuple):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("exits")
 
+DEVICES = [one.name for one in op2.backends() if one.available and one.name in ("opencl", "cuda")]
 WRONG = """
 {% extends "pyop2cxx/host/translation_unit.j2" %}
 {% block loop %}
@@ -260,6 +261,20 @@ def test_a_wrong_way_is_refused_by_name(cache: Path, tmp_path: Path) -> None:
     runtime.engine.tuned.note("openmp", found)
     runtime.epoch += 1
     assert op2.tune.lookup(loop).refused == found.refused
+
+
+@pytest.mark.parametrize("backend", DEVICES)
+def test_algebra_on_a_device_is_measured(cache: Path, backend: str) -> None:
+    """Loops of the library go over the scalars of Dats, without arrays on the host."""
+    op2.init(backend=backend, tune="online")
+    cells = op2.Set(300)
+    x, y = op2.Dat(cells**2, np.ones((300, 2))), op2.Dat(cells**2)
+    op2.par_loop(op2.Kernel("void add(double *y) { y[0] += 2; }", "add"), cells, y(op2.RW))
+    x.axpy(3.0, y)
+    wanted = np.tile([7.0, 1.0], (300, 1))
+    np.testing.assert_array_equal(x.data_ro, wanted)
+    names = {one.name for one in runtime.engine.tuned.entries(backend, LOOP)}
+    assert any(name.startswith("algebra_") for name in names), names
 
 
 @pytest.mark.parametrize("place", [500, -500])
