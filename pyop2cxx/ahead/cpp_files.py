@@ -125,7 +125,7 @@ def write(
             },
         )
     )
-    _write_runtime(folder / RUNTIME)
+    write_runtime(folder / RUNTIME)
     on_host = [code.backend for code in codes if not code.images]  # every machine has processors
     first = min(on_host or [code.backend for code in codes], default="")
     example_files.write(folder, usual, examples, first)
@@ -176,7 +176,8 @@ def runtime_files(*, units: bool = True) -> list[str]:
     return sorted(found)
 
 
-def _write_runtime(folder: Path) -> None:
+def write_runtime(folder: Path) -> None:
+    """Write the sources of the run-time, a CMake project, into an empty folder."""
     files = runtime_files()
     for file in files:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 from pyop2cxx import _core
+from pyop2cxx.ahead.installed import FOLDER
 from pyop2cxx.exceptions import UsageError
 
 __all__ = [
@@ -81,7 +85,7 @@ def cache_info(cache_dir: str = "") -> str:
 
 
 def cache_clear(cache_dir: str = "") -> str:
-    """Delete every compiled kernel; processes keep their loaded kernels.
+    """Delete every compiled kernel, and run-times of C++; processes keep their loaded kernels.
 
     Args:
         cache_dir: As for :func:`make_service`.
@@ -97,6 +101,7 @@ def cache_clear(cache_dir: str = "") -> str:
     if before.problem:
         raise UsageError(f"nothing was deleted: {before.problem}")
     service.clear()
+    shutil.rmtree(Path(before.path, FOLDER), ignore_errors=True)
     freed = before.n_bytes - service.info().n_bytes
     return f"deleted {before.n_entries} kernels ({_size(freed)}) from {before.path}"
 

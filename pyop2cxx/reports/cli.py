@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import __version__
 from pyop2cxx.ahead.entries import Collected
+from pyop2cxx.ahead.installed import cmake_dir
 from pyop2cxx.ahead.programs import run_to_the_end
 from pyop2cxx.ahead.project import Project, architectures, check_place
 from pyop2cxx.base.files import replacing
@@ -210,6 +211,13 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("program", help="a Python file")
         command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
         command.set_defaults(run=partial(_ahead, build=name == "build"), command=name)
+
+    command = commands.add_parser(
+        "cmake-dir",
+        help="compile the run-time of programs in C++ once, and print its folder",
+        epilog="Projects link it: cmake -S lib -B out -Dpyop2cxx_DIR=$(pyop2cxx cmake-dir)",
+    )
+    command.set_defaults(run=lambda _: cmake_dir())
 
     command = commands.add_parser("demo", help="run a demo, or list them")
     command.add_argument("name", nargs="?", default="list", help="its name; without one, a list")
