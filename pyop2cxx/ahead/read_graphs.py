@@ -191,7 +191,10 @@ class GraphParts:
             condition = Condition(left, given["sign"], right)
             return While(condition, self._nodes(given["body"]), given["most"])
         if kind == "graph":
-            return Inner(given["name"], self._nodes(given["body"]))
+            shown = given.get("shown")
+            if shown is not None:
+                shown = [(self.things[number], Access[access]) for number, access in shown]
+            return Inner(given["name"], self._nodes(given["body"]), shown)
         raise UsageError(f"load_graph: {self._where}: there are no nodes of kind {kind!r}")
 
     def _side(self, given: Mapping[str, Any]) -> Any:

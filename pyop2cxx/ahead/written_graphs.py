@@ -138,6 +138,8 @@ class _Writer:
             if target.dtype.kind not in _NUMBERS:
                 raise _RefusedError(f"'{target.name}' is of dtype {target.dtype}")
             return {"do": "fill", "target": number, "value": _json(value)}
+        if isinstance(operation, Scan) and not isinstance(operation.operation, str):
+            return self._node(operation.as_loops(), place)
         if isinstance(operation, (Copy, Scan)):
             return self._moved(operation)
         if isinstance(operation, While):
@@ -149,7 +151,11 @@ class _Writer:
             }
         if isinstance(operation, Inner):
             body = self._all(operation.body, f"{place}, node")
-            return {"do": "graph", "name": operation.name, "body": body}
+            made = {"do": "graph", "name": operation.name, "body": body}
+            if operation.shown is None:
+                return made
+            shown = [[self._number(data), access.name] for data, access in operation.shown]
+            return {**made, "shown": shown}
         if isinstance(operation, HostCall):
             raise _RefusedError("it calls a function of the program, which only Python has")
         raise _RefusedError(
@@ -164,8 +170,6 @@ class _Writer:
                 raise _RefusedError(
                     f"it adds up {source.dtype} into {target.dtype}; scan into the same dtype"
                 )
-            if not isinstance(operation.operation, str):
-                raise _RefusedError("it is a scan by a kernel, which only Python has")
             how = {"operation": operation.operation, "inclusive": operation.inclusive}
             return {"do": "scan", **ends, **how}
         if not np.can_cast(source.dtype, target.dtype, "safe"):

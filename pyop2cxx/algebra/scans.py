@@ -26,6 +26,7 @@ from pyop2cxx.kernel.shapes import written_behind
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
+from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class ScanLoops:
         operation: ``"sum"``, ``"min"``, ``"max"``, or a `Join` of the user.
         inclusive: Whether a row's result has the row itself.
         size: Rows of a chunk; None means as `chunk_rows`. Rounding depends on the size.
+        by_maps: Whether chunks lead to rows by Maps, as loops of saved graphs need, and not by
+            views of memory.
 
     Attributes:
         loops: To be run in order.
@@ -58,7 +61,9 @@ class ScanLoops:
         *,
         inclusive: bool = False,
         size: int | None = None,
+        by_maps: bool = False,
     ) -> None:
+        self._by_maps = by_maps
         self._join = operation if isinstance(operation, Join) else None
         self._operation = operation.kernel if isinstance(operation, Join) else operation
         dim, dtype = source.cdim, source.compute if self._join else source.dtype
@@ -73,7 +78,7 @@ class ScanLoops:
         chunks = Set(-(-n // size), "chunks")
         is_whole = (
             n % size == 0
-            and not is_narrow
+            and not (is_narrow or by_maps)
             and all(dim == 1 or not dat.buffer.is_soa for dat in (source, target))
         )
         into, out_of = [], []
@@ -85,9 +90,11 @@ class ScanLoops:
             rows = source.dataset.set
             inwards = _copied(dim, dtype.name, source.compute.name)
             outwards = _copied(dim, target.compute.name, dtype.name)
-            inner, outer = (_View(level, rows, dim) for level in (below, above))
-            into.append(ParLoop(inwards, rows, _arg(inner, WRITE), _arg(source, READ)))
-            out_of.append(ParLoop(outwards, rows, _arg(target, WRITE), _arg(outer, READ)))
+            inner, outer = (
+                self._seen(level, rows, dim, how) for level, how in ((below, WRITE), (above, READ))
+            )
+            into.append(ParLoop(inwards, rows, inner, _arg(source, READ)))
+            out_of.append(ParLoop(outwards, rows, _arg(target, WRITE), outer))
         self.loops = (*into, *self._between(chunks, below, above, size, dim, inclusive), *out_of)
 
     def _between(
@@ -96,7 +103,10 @@ class ScanLoops:
         """Sum the chunks, scan the sums, and add the offsets."""
         dtype, of = below.dtype, self._operation
         access = (RW,) if below.buffer is above.buffer else (WRITE, READ)
-        args = [_arg(dat, how) for dat, how in zip((above, below), access, strict=False)]
+        args = [
+            self._seen(dat, chunks, size * dim, how)
+            for dat, how in zip((above, below), access, strict=False)
+        ]
         neutral = [self._join.identity(READ)] if self._join else []
         is_same, n = len(access) == 1, chunks.size
         if n == 1:
@@ -105,12 +115,12 @@ class ScanLoops:
             return
         coarser = Set(-(-n // size), "chunks")
         sums, starts = self._levels(coarser, size, dim, dtype)
-        each = _arg(_View(sums, chunks, dim), WRITE)
+        each = self._seen(sums, chunks, dim, WRITE)
         up = _added_up(size, dim, dtype, of)
-        yield ParLoop(up, chunks, each, _arg(below, READ), *neutral)
+        yield ParLoop(up, chunks, each, self._seen(below, chunks, size * dim, READ), *neutral)
         yield from self._between(coarser, sums, starts, size, dim, False)
         down = _handed_down(size, dim, dtype, of, is_same, True, inclusive)
-        yield ParLoop(down, chunks, *args, _arg(_View(starts, chunks, dim), READ))
+        yield ParLoop(down, chunks, *args, self._seen(starts, chunks, dim, READ))
 
     def _levels(self, chunks: Set, size: int, dim: int, dtype: np.dtype[Any]) -> tuple[Dat, Dat]:
         """Return memory for rows in chunks, and for their results.
@@ -122,7 +132,20 @@ class ScanLoops:
             level = _level(chunks, size * dim, dtype)
             return level, level
         rows = np.tile(self._join.identity.data_ro.ravel(), (chunks.size, size))
-        return _level(chunks, size * dim, dtype, rows), _level(chunks, size * dim, dtype)
+        on, cdim = chunks, size * dim
+        if self._by_maps:
+            on, cdim, rows = Set(chunks.size * size, "rows of chunks"), dim, rows.reshape(-1, dim)
+        return _level(on, cdim, dtype, rows), _level(on, cdim, dtype)
+
+    def _seen(self, level: Any, on: Set, cdim: int, access: Any) -> DatArg:
+        """Return an argument with the first rows of a level, `cdim` scalars for each entity."""
+        if level.set is on:
+            return _arg(level, access)
+        if not self._by_maps:
+            return _arg(_View(level, on, cdim), access)
+        arity = cdim // level.cdim
+        places = np.arange(on.size * arity, dtype=np.int32)
+        return DatArg(level, Map(on, level.set, arity, places, "rows of a chunk"), access)
 
 
 def chunk_rows(row_bytes: int) -> int:

@@ -15,7 +15,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.whole import start_of
 from pyop2cxx.exceptions import CheckError, UnsupportedError
 from pyop2cxx.graph.joins import Join
-from pyop2cxx.graph.operations import HostCall, LoopOperation
+from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Placed
 from pyop2cxx.runtime.seams import scans
 from pyop2cxx.sets.sets import Set
 
@@ -192,6 +192,18 @@ class Scan(HostCall):
                 raise
             return None  # for example, no float64 on the device
         return None if None in tasks else [task for task in tasks if task is not None]
+
+    def as_loops(self) -> Inner:
+        """Return a scan by a kernel as loops over Sets of chunks, for saved graphs."""
+        operation, inclusive = self.operation, self.inclusive
+        made = scans().ScanLoops(
+            self.source, self.target, operation, inclusive=inclusive, by_maps=True
+        )
+        body = [
+            Placed(LoopOperation(loop), (i - 1,) if i else (), "")
+            for i, loop in enumerate(made.loops)
+        ]
+        return Inner(self.name, body, tuple(self.uses()))
 
     def notes(self) -> Iterator[Callable[[], None]]:
         """The sums take over the source's numbering."""

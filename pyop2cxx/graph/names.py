@@ -49,7 +49,7 @@ def _used(nodes: Iterable[Placed]) -> dict[int, Any]:
 def _look(nodes: Iterable[Placed], met: set[int], needed: set[int]) -> None:
     for one in nodes:
         operation = one.operation
-        if isinstance(operation, Inner):
+        if isinstance(operation, Inner) and operation.shown is None:
             _look(operation.body, met, needed)
             continue
         if isinstance(operation, While):  # may run no pass
@@ -71,6 +71,10 @@ def _set_whole(operation: Operation) -> set[int]:
     if isinstance(operation, (Copy, Fill, Scan)):
         made = {operation.target.uid}
         return made if getattr(operation, "source", None) is not operation.target else set()
+    if isinstance(operation, Inner):
+        uses = [*operation.uses()]
+        read = {data.uid for data, access in uses if access == READ}
+        return {data.uid for data, access in uses if access == WRITE} - read
     if not isinstance(operation, LoopOperation):
         return set()
     loop = operation.loop

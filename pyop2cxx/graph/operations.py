@@ -247,15 +247,26 @@ class Inner(Operation):
     Args:
         name: Name of the other graph.
         body: Nodes of the other graph.
+        shown: Objects used, each with the access, if all others belong to the nodes alone; None:
+            none do.
     """
 
-    def __init__(self, name: str, body: Sequence[Placed]) -> None:
+    def __init__(
+        self,
+        name: str,
+        body: Sequence[Placed],
+        shown: Sequence[tuple[Any, Access]] | None = None,
+    ) -> None:
         self.name = name
         self.body = tuple(body)
+        self.shown = None if shown is None else tuple(shown)
         self.is_known = all(one.operation.is_known for one in body)
 
     def uses(self) -> Iterator[tuple[Any, Access]]:
         """Uses of the nodes."""
+        if self.shown is not None:
+            yield from self.shown
+            return
         for one in self.body:
             yield from one.operation.uses()
 
@@ -263,4 +274,7 @@ class Inner(Operation):
         """Return the same with bound nodes."""
         if not self._is_met(replaced):
             return self
-        return Inner(self.name, bound_nodes(self.body, replaced))
+        shown = self.shown
+        if shown is not None:
+            shown = tuple((replaced.get(data.uid, data), access) for data, access in shown)
+        return Inner(self.name, bound_nodes(self.body, replaced), shown)

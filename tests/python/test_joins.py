@@ -17,7 +17,6 @@ from pyop2cxx.exceptions import (
     CheckError,
     DataValueError,
     ToolchainError,
-    UnsupportedError,
     UsageError,
 )
 from pyop2cxx.graph.joins import Join
@@ -25,6 +24,7 @@ from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -306,10 +306,34 @@ def test_kernels_that_cannot_join_are_refused_at_the_call() -> None:
         with pytest.raises(DataValueError):
             g.then_scan(x, i, ADD, identity=0)
         g.then_scan(x, x, ADD, identity=0)
+    assert g.instantiate().stats().nodes == 1
+
+
+@pytest.mark.parametrize("n", [1, 16, 17, 700])
+def test_a_saved_graph_has_loops_over_chunks(backend: str, n: int, tmp_path: Path) -> None:
+    """And shows the program's own Dats only; other data can be bound."""
+    case, cells = CASES["products of matrices"], op2.Set(n, "cells")
+    rows = _rows(case, n, 4)
+    x, y = (op2.Dat(cells**case.dim, rows.copy(), case.dtype, name) for name in "xy")
+    with op2.graph("products") as g:
+        first = g.then_scan(x, y, case.kernel, inclusive=True, identity=case.identity)
+        first.then_scan(y, y, case.kernel, identity=case.identity)
     graph = g.instantiate()
-    assert graph.stats().nodes == 1
-    with pytest.raises(UnsupportedError, match=r"'scan x by add' .*it is a scan by a kernel"):
-        graph.save("nowhere")
+    graph.submit()
+    expected = _folded(case, _folded(case, rows, True), False)
+    np.testing.assert_array_equal(y.data_ro, expected)
+    graph.save(tmp_path / "saved")
+    again = op2.load_graph(tmp_path / "saved")
+    assert (list(again.inputs), list(again.outputs)) == (["x"], ["y"])
+    for _ in range(3):
+        again.submit()
+        np.testing.assert_array_equal(again.outputs["y"].data_ro, expected)
+    other = op2.Dat(again.inputs["x"].dataset, rows[::-1].copy(), case.dtype, "z")
+    again.bind({"x": other}).submit()
+    expected = _folded(case, _folded(case, rows[::-1], True), False)
+    np.testing.assert_array_equal(again.outputs["y"].data_ro, expected)
+    again.save(tmp_path / "twice")
+    assert list(op2.load_graph(tmp_path / "twice").outputs) == ["y"]
 
 
 def test_names_of_the_kernel_do_not_meet_those_around(backend: str) -> None:
