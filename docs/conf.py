@@ -35,6 +35,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "cpp_pages",
     "demo_pages",
     "notebook_pages",
     "record_pages",

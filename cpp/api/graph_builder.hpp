@@ -105,6 +105,8 @@ auto side_of(N number) {
 /// `residual > 0.1` and the like. GraphBuilder::while_() looks at the values before each pass.
 class Condition {
  public:
+  /// @param[in] sign In words.
+  /// @param[in] compare Called with both numbers at each look.
   template <class T, class Right, class Compare>
   Condition(const Global<T>& left, const char* sign, const Right& right, Compare compare) {
     const api::GlobalSide<T> one{left};
@@ -224,6 +226,7 @@ class GraphNode {
 ///     step.submit(100);
 class GraphBuilder {
  public:
+  /// @param[in] name In messages.
   explicit GraphBuilder(std::string name = "graph");
 
   /// @brief The place before all nodes.

@@ -132,6 +132,7 @@ class Graph {
   /// @throws ExecutionError if a loop failed; later steps have not run then.
   void submit(std::int64_t n = 1);
 
+  /// @brief The name in messages.
   [[nodiscard]] const std::string& name() const;
   /// @brief Names of the values that a submit depends on.
   [[nodiscard]] std::vector<std::string> inputs() const;

@@ -60,7 +60,9 @@ class Set {
   /// @throws UsageError if the size is negative.
   explicit Set(std::int64_t size, std::string name = "set");
 
+  /// @brief The number of entities.
   [[nodiscard]] std::int64_t size() const;
+  /// @brief The name in messages.
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const api::SetPointer& state() const { return state_; }
 
@@ -100,6 +102,7 @@ class Subset {
   Subset(const Set& whole, std::span<const std::int32_t> indices, std::string name = "subset");
   Subset(const Set& whole, std::span<const std::int64_t> indices, std::string name = "subset");
 
+  /// @brief The number of visited entities.
   [[nodiscard]] std::int64_t size() const;
   [[nodiscard]] const api::SubsetPointer& state() const { return state_; }
 
@@ -140,7 +143,7 @@ class Map {
 
 namespace api {
 
-/// @brief A view of values of the program.
+/// @brief A view of values of the program: the base of Dat, Mat and Global.
 template <class T>
 class Held {
  public:
@@ -184,7 +187,6 @@ class Dat : public api::Held<T> {
 
 /// @brief Two Maps from one Set: each entity couples the rows behind one Map with the columns
 /// behind the other.
-/// columns that the other leads to.
 struct Coupling {
   /// @param[in] region Of Maps that start on columns: the cells whose targets are coupled.
   template <int R, class I, int C, class J>
@@ -204,6 +206,7 @@ class Sparsity {
   Sparsity(const Set& rows, const Set& columns, const std::vector<Coupling>& couplings,
            std::string name = "sparsity");
 
+  /// @brief The number of pairs of a row and a column.
   [[nodiscard]] std::int64_t n_entries() const;
   /// @brief Where each row begins among the entries, [rows.size() + 1].
   [[nodiscard]] std::span<const std::int64_t> row_offset() const;
@@ -273,6 +276,7 @@ class Loop {
   /// @brief Carry the loop out.
   /// @throws ExecutionError if a check of the generated code fails.
   void run() { api::run(*state_); }
+  /// @brief The same as run().
   void operator()() { run(); }
   [[nodiscard]] const std::shared_ptr<api::LoopState>& state() const { return state_; }
 

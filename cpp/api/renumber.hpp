@@ -25,7 +25,7 @@ struct MapMemory {
       : MapMemory(moved.state(), std::as_writable_bytes(values)) {}
 
   api::MapPointer map;
-  std::span<std::byte> bytes;
+  std::span<std::byte> bytes;  ///< the values
 
  private:
   MapMemory(api::MapPointer moved, std::span<std::byte> values);
@@ -33,6 +33,7 @@ struct MapMemory {
 
 /// @brief A Dat whose values move with the entities of its Set.
 struct DatMemory {
+  /// @param[in] moved The Dat itself, written to as values().
   template <class T, int Dim>
   DatMemory(const Dat<T, Dim>& moved) : dat(moved.state()) {}
 
@@ -43,6 +44,7 @@ struct DatMemory {
 class Renumbering {
  public:
   struct State;
+  /// @param[in] state From renumber().
   explicit Renumbering(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
   /// @brief The original numbers, [set.size()], by current number.

@@ -10,10 +10,10 @@ namespace op2 {
 
 /// @brief Runs of all loops of a kernel on a backend, by a strategy.
 struct LoopReport {
-  std::string loop;
-  std::string backend;
-  std::string strategy;
-  std::int64_t n_calls = 0;
+  std::string loop;          ///< name of the kernel
+  std::string backend;       ///< name of the backend
+  std::string strategy;      ///< how updates of two threads are kept apart
+  std::int64_t n_calls = 0;  ///< runs so far
   double seconds = 0;        ///< in calls; on a device the time to enqueue
   double plan_seconds = 0;   ///< to build plans: colours, blocks
   std::int64_t n_bytes = 0;  ///< moved at least, by all calls
@@ -28,20 +28,20 @@ struct LoopReport {
 /// @brief Calls of an operation of algebra, by a library or by the run-time itself, while
 /// Options::blas allowed libraries.
 struct OperationReport {
-  std::string operation;  ///< such as "dot of float64"
-  std::string library;    ///< its file, or the name of an op2::Library; empty: none, own code
-  std::int64_t n_calls = 0;
-  double seconds = 0;
+  std::string operation;     ///< such as "dot of float64"
+  std::string library;       ///< its file, or the name of an op2::Library; empty: none, own code
+  std::int64_t n_calls = 0;  ///< calls so far
+  double seconds = 0;        ///< in calls
   /// Why libraries did not serve these calls, such as "cblas: cost"; empty: none was refused.
   std::string rejected = {};
 };
 
 /// @brief All loops made so far, by name, backend and strategy, and all calls of algebra.
 struct Report {
-  std::vector<LoopReport> loops;
+  std::vector<LoopReport> loops;  ///< by name, backend and strategy
   /// Files of measured choices that are not used, and libraries that do not open.
   std::vector<std::string> problems = {};
-  std::vector<OperationReport> operations = {};
+  std::vector<OperationReport> operations = {};  ///< by operation, type and library
 
   /// @brief A table, a line for each.
   [[nodiscard]] std::string text() const;

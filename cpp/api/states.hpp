@@ -12,7 +12,7 @@ namespace op2 {
 
 /// @brief The cells of each column of an extruded Set visited by a loop.
 enum class Region {
-  all,
+  all,              ///< every cell
   bottom,           ///< the lowest
   top,              ///< the highest
   interior_facets,  ///< pairs of a cell and the cell above

@@ -7,7 +7,14 @@
 namespace op2 {
 
 /// @brief How a loop uses an argument. The numbers are PyOP2's.
-enum class Access : std::uint8_t { read = 1, write = 2, rw = 3, inc = 4, min = 5, max = 6 };
+enum class Access : std::uint8_t {
+  read = 1,   ///< values are read
+  write = 2,  ///< all values are overwritten, and none read before
+  rw = 3,     ///< read and written
+  inc = 4,    ///< added to, the old values included
+  min = 5,    ///< made smaller
+  max = 6,    ///< made larger
+};
 
 /// @brief Upper-case name, e.g. "READ".
 [[nodiscard]] constexpr std::string_view name_of(Access access) {

@@ -34,6 +34,7 @@ class UnsupportedError : public Error {
 /// @brief A compiler or another outside tool failed.
 class ToolchainError : public Error {
  public:
+  /// @brief An error about a command; texts may be empty.
   ToolchainError(const std::string& message, std::string command, std::string stderr_text,
                  std::string source_path)
       : Error(message),
@@ -41,8 +42,11 @@ class ToolchainError : public Error {
         stderr_text_(std::move(stderr_text)),
         source_path_(std::move(source_path)) {}
 
+  /// @brief The command line; empty if none could be run.
   [[nodiscard]] const std::string& command() const { return command_; }
+  /// @brief The output of the command.
   [[nodiscard]] const std::string& stderr_text() const { return stderr_text_; }
+  /// @brief The source, kept for a look; empty if there is none.
   [[nodiscard]] const std::string& source_path() const { return source_path_; }
 
  private:
