@@ -36,6 +36,7 @@ from pyop2cxx.loop.execute import note_assembly
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
 from pyop2cxx.runtime.recorder import Recorder
+from pyop2cxx.runtime.seams import tuner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -681,7 +682,10 @@ class Chain(_core.chain.Block, Recorder):
         """Compile loops together; on failure, run all entries before the failing loop."""
         self._known.n_new += 1
         try:
-            chain = compiled(entries_of(taken), self._passes, self._spares)
+            entries = entries_of(taken)
+            chain = compiled(entries, self._passes, self._spares)
+            if runtime.configuration["tune"] == "online":
+                chain = tuner().before_first_chain(chain, entries, self._passes, self._spares)
             self._known.note_compiled(prefix, chain)
         except Exception as error:  # a backend or strategy may refuse an entry
             together = error

@@ -146,9 +146,10 @@ class CheckMode(Protocol):
 
 
 class Tuner(Protocol):
-    """Measurements of loops; see `pyop2cxx.tune`."""
+    """Measurements of loops and chains; see `pyop2cxx.tune`."""
 
     before_first_call: Callable[[Any], bool]
+    before_first_chain: Callable[[Any, Any, frozenset[str], Any], Any]
 
 
 class Showing(Protocol):

@@ -32,6 +32,35 @@ _SECONDS = 0.004  # of a measurement with several short runs
 _MOST_RUNS = 50
 
 
+def before_first_chain(
+    chain: Compiled, entries: Sequence[Recorded], passes: frozenset[str], spares: Spares
+) -> Compiled:
+    """Measure a chain under ``tune="online"``, unless known; return the chain to run.
+
+    The loops are measured first, since their choices decide passes, and the chain is compiled anew.
+
+    Args:
+        chain: The chain, compiled.
+        entries: The recorded entries.
+        passes: Passes of the chain.
+        spares: Second buffers.
+    """
+    tuned, backend = runtime.engine.tuned, runtime.backend
+    if not tuned.is_on or chain.is_checked:
+        return chain
+    n_known = tuned.n_new
+    for entry in entries:
+        if entry.recorded is not None:
+            entry.made().prepare()
+    if tuned.n_new != n_known:
+        chain = compiled(entries, passes, spares)
+    made = ChainMeasurement(chain, entries, passes)
+    found = made.known or made.entry()
+    if isinstance(found, Entry) and found is not made.known:
+        tuned.note(backend, found)
+    return chain
+
+
 class ChainMeasurement:
     """A chain, timed with all passes, without each, and loop by loop.
 

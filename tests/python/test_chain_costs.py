@@ -396,3 +396,29 @@ def test_incomplete_entries_are_no_costs(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     assert change(tmp_path, place, lambda _: [entry]) == ""
     assert read(tmp_path / place.file_name).entries == (entry,)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_online_a_block_is_measured_and_explains_itself(
+    backend: str, tmp_path: Path, runs: Counter[tuple[Any, ...]]
+) -> None:
+    tmp_path.chmod(0o700)
+    op2.init(backend=backend, tune="online", cache_dir=str(tmp_path))
+    world, other = World(), World()
+    for _ in range(2):
+        with op2.chain() as chain:
+            world.steps()
+    assert sum(runs.values()) > 30
+    n_runs = sum(runs.values())
+    (costs,) = chain.explain().costs
+    assert costs is not None
+    assert costs.without
+    assert f"  measured: {costs.name}: " in str(chain.explain())
+    with op2.chain() as chain:
+        world.steps()
+    assert sum(runs.values()) == n_runs + 1
+    op2.init(tune="off")
+    assert chain.explain().costs == (None,)
+    other.steps(6)
+    for mine, its in zip(world.values(), other.values(), strict=True):
+        np.testing.assert_allclose(mine, its, rtol=1e-12, atol=1e-15)
