@@ -19,11 +19,19 @@ if TYPE_CHECKING:
     from pyop2cxx.pipeline.request import Request
     from pyop2cxx.pipeline.tuning import Overrides
 
+_Numbers = tuple[tuple[str, tuple[int, ...]], ...]
 _LANES = (0, 2, 4, 8, 16)
 _MOST_BYTES = 3.0
 """Strategies are tried if their modelled bytes are at most so many times the least."""
-_BLOCKS = (1024, 16384)
-_DEVICE_BLOCKS = (64, 128, 256)
+_NUMBERS: dict[str, _Numbers] = {
+    "block": (("block_elements", (1024, 16384)), ("blocks_a_thread", (1, 16))),
+}
+"""Numbers of `Tuning` that a strategy reads, with the values to try, on hosts."""
+_DEVICE_NUMBERS: dict[str, _Numbers] = {
+    "direct": (("streaming_lanes", (64, 128, 256, 512)), ("block_lanes", (64, 128, 256, 512))),
+    "": (("block_lanes", (64, 128, 256)),),
+}
+"""The same on devices; the empty name stands for all other strategies."""
 _VECTOR_BYTES = 64
 _SUMS = ("INC", "MIN", "MAX")
 
@@ -98,16 +106,12 @@ class Space:
                 yield replace(best, lanes=lanes)
 
     def numbers(self, best: Way) -> Iterator[Way]:
-        """Yield other sizes of blocks, where the way reads them."""
+        """Yield other sizes and numbers of blocks, where the way reads them."""
         if self._is_deterministic or self._loop.options.block_size:
             return
-        if self._device is None:
-            sizes: tuple[int, ...] = _BLOCKS if best.strategy == "block" else ()
-            name = "block_elements"
-        else:
-            name, is_light = "block_lanes", best.strategy == "direct"
-            sizes = () if is_light else _DEVICE_BLOCKS
-        usual = dict(self._request.options.tuning.values())[name]
-        for size in sizes:
-            if size != usual:
-                yield replace(best, tuning=((name, size),))
+        tried = _DEVICE_NUMBERS if self._device is not None else _NUMBERS
+        usual = dict(self._request.options.tuning.values())
+        for name, sizes in tried.get(best.strategy, tried.get("", ())):
+            for size in sizes:
+                if size != usual[name]:
+                    yield replace(best, tuning=((name, size),))
