@@ -17,7 +17,7 @@
 
 #include "api/recorded.hpp"
 #include "base/error.hpp"
-#include "move/assign.hpp"
+#include "move/values.hpp"
 
 namespace op2 {
 namespace {
@@ -148,42 +148,33 @@ class Archive {
 };
 
 /// The values of an array, in a type of programs in C++.
-template <class T>
-Array<T> converted(const Archive& file, const std::string& name, DType from,
-                   std::string_view bytes) {
-  const auto n_bytes = static_cast<std::int64_t>(size_of(from));
-  Array<T> found(bytes.size() / size_of(from));
+template <class T, class From>
+Array<T> converted(const Archive& file, const std::string& name, std::string_view bytes) {
+  Array<T> found(bytes.size() / sizeof(From));
   const auto n = static_cast<std::int64_t>(found.size());
-  const move::Rows rows = move::dense_rows(found.data(), bytes.data(), n, 1, sizeof(T), n_bytes);
-  const DType to = std::is_same_v<T, int> ? DType::int32 : DType::float64;
-  const std::int64_t unfit =
-      move::assign(rows, {to, false}, {from, false}, Casting::fitting, /*n_threads=*/1);
+  constexpr auto to_bytes = static_cast<std::int64_t>(sizeof(T));
+  constexpr auto from_bytes = static_cast<std::int64_t>(sizeof(From));
+  const std::int64_t unfit = move::first_unfit_value<T, From, false>(bytes.data(), from_bytes, n);
   if (unfit >= 0) {
-    std::int64_t value = 0;
-    (void)move::conversion({DType::int64, false}, {from, false})
-        .run({.to = reinterpret_cast<char*>(&value),
-              .to_stride = 0,
-              .from = {bytes.data() + unfit * n_bytes},
-              .from_stride = {}},
-             1);
+    const auto value =
+        static_cast<std::int64_t>(move::value_at<From>(bytes.data() + unfit * from_bytes));
     file.fail(fmt::format("{} has {}, more than int", name, value));
   }
+  move::convert_values<T, From>(reinterpret_cast<char*>(found.data()), to_bytes, bytes.data(),
+                                from_bytes, n);
   return found;
 }
 
 /// Keep one array as integers or as real numbers; others are not for programs in C++.
 void keep(const Archive& file, const std::string& name, const Stored& array, MeshFile& mesh) {
   const auto& [kind, shape, bytes] = array;
-  static const std::map<std::string_view, DType> kinds{
-      {"<f8", DType::float64}, {"<f4", DType::float32}, {"<i8", DType::int64},
-      {"<i4", DType::int32},   {"<u4", DType::uint32},  {"|u1", DType::uint8},
-      {"|b1", DType::uint8}};
-  const auto found = kinds.find(kind);
-  if (found == kinds.end()) return;
-  if (is_floating(found->second)) {
-    mesh.values[name] = converted<double>(file, name, found->second, bytes);
-  } else {
-    mesh.numbers[name] = converted<int>(file, name, found->second, bytes);
+  if (kind == "<f8") mesh.values[name] = converted<double, double>(file, name, bytes);
+  if (kind == "<f4") mesh.values[name] = converted<double, float>(file, name, bytes);
+  if (kind == "<i8") mesh.numbers[name] = converted<int, std::int64_t>(file, name, bytes);
+  if (kind == "<i4") mesh.numbers[name] = converted<int, std::int32_t>(file, name, bytes);
+  if (kind == "<u4") mesh.numbers[name] = converted<int, std::uint32_t>(file, name, bytes);
+  if (kind == "|u1" || kind == "|b1") {
+    mesh.numbers[name] = converted<int, std::uint8_t>(file, name, bytes);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/convert.hpp"
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "move/conversions.hpp"
 #include "move/types.hpp"
 
 namespace op2::exec {

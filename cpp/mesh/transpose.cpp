@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mesh/transpose.hpp"
 
-#include "move/assign.hpp"
+#include "move/rows.hpp"
 
 namespace op2::mesh {
 

@@ -4,7 +4,6 @@
 #include "base/abi.h"
 #include "base/dtype.hpp"
 #include "move/ckernel.hpp"
-#include "move/conversions.hpp"
 
 namespace op2::move {
 

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "move/assign.hpp"
+#include "move/rows.hpp"
 #include "plan/bucket_sort.hpp"
 
 namespace op2::plan {

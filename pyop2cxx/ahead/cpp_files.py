@@ -35,7 +35,6 @@ _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24
 _KERNEL_DIGITS = 6
 _STANDALONE = "base/standalone/fmt/format.h"  # source files include it as <fmt/format.h>
-_CONVERSIONS = "move/conversions.cpp"  # declared in the header of move/leaves.cpp
 
 
 def write(
@@ -162,7 +161,7 @@ def runtime_files(*, units: bool = True) -> list[str]:
     """
     root, found, waiting = core_folder(), set[str](), [*_FIRST]
     if units:
-        waiting += [_STANDALONE, _CONVERSIONS]
+        waiting.append(_STANDALONE)
         waiting += [str(file.relative_to(root)) for one in _UNNAMED for file in root.glob(one)]
     while waiting:
         name = waiting.pop()
