@@ -169,7 +169,7 @@ LaneRule lane_rule(const Request& request) {
   const std::optional<int> n_summed = n_only_summed(request.loop);
   if (!is_device && !request.options.semantics.deterministic && n_summed &&
       *n_summed <= tuning.most_summed_scalars) {
-    return {0, 0, tuning.wide_operations_a_scalar};
+    return {0, 0, *n_summed == 1 ? 0 : tuning.wide_operations_a_scalar};  // one: nothing to sort
   }
   if (request.strategy == Strategy::owner && request.options.by_slot) {
     return {tuning.slot_operations, tuning.slot_operations_a_scalar,

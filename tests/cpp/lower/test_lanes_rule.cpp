@@ -154,6 +154,7 @@ TEST(LanesRule, SumsOfFewValuesGoOnLanesOnTheHost) {
   };
   const ir::Loop few = sum(direct("x", Access::read, 3));
   EXPECT_EQ(choice(few, std::nullopt, 64).lanes, 4);  // vectors of 32 bytes
+  EXPECT_EQ(choice(sum(direct("x", Access::read, 1)), std::nullopt, 64).lanes, 8);
   EXPECT_EQ(choice(sum(direct("x", Access::read, 4)), std::nullopt, 64).lanes, 0);
   EXPECT_EQ(choice(sum(direct("x", Access::rw, 1)), std::nullopt, 64).lanes, 0);
   EXPECT_EQ(choice(sum(direct("x", Access::read, 1), Access::max), std::nullopt, 64).lanes, 0);
