@@ -30,6 +30,7 @@ from pyop2cxx.chain.prefixes import Prefix, Prefixes, Split
 from pyop2cxx.chain.rename import Spares
 from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.unapplied import NO_PASSES
+from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.lent import Lent
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.loop.execute import note_assembly
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from pyop2cxx.chain.entries import Waiting
     from pyop2cxx.chain.prefixes import Counts
     from pyop2cxx.data.carrier import DataCarrier
-    from pyop2cxx.data.dats import Dat
     from pyop2cxx.data.globals import Global
     from pyop2cxx.loop.parloop import ParLoop
 
@@ -392,7 +392,7 @@ class Chain(_core.chain.Block, Recorder):
             (source, False),
             (target, True),
         )
-        if is_taken:  # later loops check numberings when called
+        if is_taken and isinstance(target, Dat):  # later loops check numberings when called
             target.numbering = source.numbering
         return is_taken
 

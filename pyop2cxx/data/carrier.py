@@ -178,6 +178,13 @@ class DataCarrier(Shown):
             return False
         return recorder.takes_zero(self)
 
+    def _copy_waits(self, other: DataCarrier, casting: str) -> bool:
+        """Let a chain, or a graph, copy in order among the loops, if possible."""
+        recorder = runtime.recorder
+        if recorder is None or not may_wait(recorder, (self.lent_out, other.lent_out)):
+            return False
+        return recorder.takes_copy(self, other, casting)
+
     def host_array(self, member: str) -> Array:
         """Return all values as they lie on the host, up to date or not."""
         raise NotImplementedError

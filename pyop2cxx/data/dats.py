@@ -33,7 +33,7 @@ from pyop2cxx.data.algebra import (
 )
 from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form, share
 from pyop2cxx.data.ghosts import HaloExchange
-from pyop2cxx.data.lent import given_values, may_wait
+from pyop2cxx.data.lent import given_values
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.data.whole import WholeValues, checked_layout, of_copy
 from pyop2cxx.exceptions import (
@@ -591,13 +591,6 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             n = self.set.size
             copy_values(target[:n], source[:n], casting=casting)
         other._wrote(halo_valid=subset is None and self.halo_valid)
-
-    def _copy_waits(self, other: Dat, casting: str) -> bool:
-        """Let a chain, or a graph, copy in order among the loops, if possible."""
-        recorder = runtime.recorder
-        if recorder is None or not may_wait(recorder, (self.lent_out, other.lent_out)):
-            return False
-        return recorder.takes_copy(self, other, casting)
 
     def save(self, filename: str | os.PathLike[str]) -> None:
         """Write the values of the owned entities to a file of NumPy's format, ending in .npy.

@@ -170,7 +170,8 @@ class Global(SetFreeCarrier, Algebra, AsVec):
                 f"{self.label}: copy writes into a Global, got {other!r} of type "
                 f"{type(other).__name__}"
             )
-        if other is self:
+        is_like = (other.dim, other.dtype) == (self._dim, self._dtype)
+        if other is self or (is_like and self._copy_waits(other, casting)):
             return
         if casting != "unsafe":
             self.check_fits(other, casting=casting)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ring import MORE, TWICE, Ring, assert_alike
 
 from pyop2cxx import op2
-from pyop2cxx.exceptions import UsageError
+from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.runtime import runtime
 
 _RECORDED = sorted({*Ring().loops(), "zero r", "zero sum"})
@@ -153,6 +153,34 @@ def test_copies_are_recorded(backend: str) -> None:
     other = op2.Dat(q.dataset, np.full(q.data_ro.shape, 7.0), name="other")
     graph.bind({q: other}).submit()
     np.testing.assert_array_equal(p.data_ro, other.data_ro)
+
+
+@pytest.mark.parametrize("in_chain", [False, True])
+def test_copies_of_globals_are_recorded(backend: str, in_chain: bool) -> None:
+    """A time step begins from the largest, in the same order as at once."""
+    cells = op2.Set(6)
+    x = op2.Dat(cells, [3.0, 5, 2, 7, 4, 6])
+    start, least = op2.Global(1, 9.0, name="start"), op2.Global(1, 1.0, name="least")
+    find = op2.Kernel(
+        "#include <math.h>\nvoid find(const double *x, double *m) { m[0] = fmin(m[0], x[0]); }",
+        "find",
+    )
+    add = op2.Kernel("void add(const double *m, double *x) { x[0] += m[0]; }", "add")
+
+    def step() -> None:
+        with op2.chain() if in_chain else nullcontext():
+            start.copy(least)
+            op2.par_loop(find, cells, x(op2.READ), least(op2.MIN))
+            op2.par_loop(add, cells, least(op2.READ), x(op2.RW))
+
+    graph = op2.record(step)
+    assert least.data_ro[0] == 1.0
+    graph.submit(2)  # 2, then 4
+    assert (least.data_ro[0], x.data_ro.tolist()) == (4.0, [9.0, 11, 8, 13, 10, 12])
+    step()
+    assert (least.data_ro[0], x.data_ro[0]) == (8.0, 17.0)
+    with pytest.raises(DataValueError):  # at the call, not later
+        op2.record(lambda: start.copy(op2.Global(2, 0.0)))
 
 
 def test_a_copy_between_the_loops_of_a_recorded_chain_is_a_node(backend: str) -> None:
