@@ -3,7 +3,7 @@
 #   PYTHON=/path/to/python3  use this interpreter (>= 3.10)    VENV=dir  another place than .venv
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory check-mode firedrake lint build wheel bench bench-record docs stubs clean distclean
+.PHONY: help demo test test-all fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory check-mode firedrake lint build wheel bench bench-record bench-suite docs stubs clean distclean
 export PYTHON VENV
 
 venv_python := $(or $(VENV),.venv)/bin/python
@@ -72,6 +72,10 @@ wheel: ## a wheel in dist/, checked in an environment without build tools: PYTHO
 bench: ## every benchmark of benchmarks/, one after the other: NAMES="plan first_form"
 	@tools/setup.sh bench
 	@$(venv_python) benchmarks/run.py $(NAMES)
+
+bench-suite: ## programs of the field on each backend, by loops, in chains and as graphs: ARGS="euler --size 0.1 --json suite.json"
+	@tools/setup.sh bench
+	@$(venv_python) benchmarks/suite/run.py $(ARGS)
 
 bench-record: ## append to benchmarks/record.json what a few programs take here; the manual shows the record
 	@tools/setup.sh bench

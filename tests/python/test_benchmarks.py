@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +18,19 @@ from pyop2cxx.base import extras
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "benchmarks" / "run.py"
+SUITE = ROOT / "benchmarks" / "suite" / "run.py"
+FEW = [
+    "--size",
+    "0.001",
+    "--rounds",
+    "1",
+    "--seconds",
+    "0.001",
+    "--learn",
+    "1",
+    "--backends",
+    "sequential",
+]
 COMPARE = ROOT / "benchmarks" / "compare.py"
 
 ALL = """
@@ -93,3 +108,34 @@ def test_make_bench_installs_what_benchmarks_import() -> None:
     imported = set(re.findall(r"^\s*(?:import|from) (\w+)", text, re.M))
     needed = {extras.EXTRAS[name] for name in imported & set(extras.EXTRAS)}
     assert needed - {"mpi", "petsc"} <= set(given.split())  # DOLFINx's process has its own
+
+
+def test_programs_of_the_suite_are_right_in_all_forms(tmp_path: Path) -> None:
+    """Conservation and signs are checked by the programs themselves."""
+    written = tmp_path / "suite.json"
+    names = ("shallow_water", "euler", "multigrid", "hydro")
+    done = started(str(SUITE), *names, *FEW, "--json", str(written))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(written.read_text())
+    assert set(found) == {"machine", "commit", "size", "rows"}
+    assert [row["wrong"] for row in found["rows"]] == [""] * len(names)
+    for row in found["rows"]:
+        assert {"loops", "chain", "graph", "graph of a chain"} <= set(row["ms"])
+        assert row["bytes"] > 0 < row["operations"]
+
+
+def test_a_wrong_program_of_the_suite_is_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "benchmarks"
+    shutil.copytree(ROOT / "benchmarks", folder)
+    shutil.copytree(ROOT / "demos", tmp_path / "demos")
+    euler = folder / "suite" / "euler.py"
+    euler.write_text(euler.read_text().replace("rb[k] -= f;", "rb[k] -= 0.99 * f;"))
+    done = started(str(folder / "suite" / "run.py"), "euler", *FEW)
+    assert done.returncode == 1
+    assert re.search(r"WRONG: \S+ of mass or energy lost", done.stdout)
+
+
+def test_an_unknown_program_of_the_suite_is_an_error() -> None:
+    done = started(str(SUITE), "eular")
+    assert done.returncode == 2
+    assert "there is no eular; there are airfoil, jacobi" in done.stderr

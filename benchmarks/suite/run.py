@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The suite: programs of the field, each by single loops, in chains and as graphs, on each backend.
+
+A backend has a process of its own, in which all forms of a program take turns; times are the least
+of some rounds. The share of the roofline is the time in which the machine could move the useful
+bytes and do the operations of the loops, by the rates of a copy and of arithmetic measured in the
+same process, over the time of the form. A chain may be above 1, because values stay in registers
+and caches. Peers do the work of a step in the same process.
+
+    python benchmarks/suite/run.py airfoil euler --backends openmp --size 0.1 --json suite.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from programs import Program, all_programs
+from record import commit, machine
+
+from pyop2cxx import op2
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+STEPS = 4  # of a chain, and of a graph
+FORMS = ("loops", "chain", "graph", "graph of a chain")
+
+
+def forms_of(program: Program) -> dict[str, Callable[[], object]]:
+    """Return functions that do `STEPS` steps, by form."""
+
+    def loops() -> None:
+        for _ in range(STEPS):
+            program.step()
+
+    found: dict[str, Callable[[], object]] = {"loops": loops}
+    if program.why_alone:
+        return found
+
+    def chain() -> None:
+        with op2.chain():
+            loops()
+
+    loops()  # graphs record loops already made
+    chain()
+    graph, chained = op2.record(loops), op2.record(chain)
+    return found | {"chain": chain, "graph": graph.submit, "graph of a chain": chained.submit}
+
+
+def seconds_of(run: Callable[[], object], least: float) -> float:
+    """Return the seconds of a call, averaged over as many calls as fill some time."""
+    op2.wait()
+    n, start = 0, time.perf_counter()
+    while (n := n + 1) < 1000:
+        run()
+        if time.perf_counter() - start > least:
+            break
+    op2.wait()
+    return (time.perf_counter() - start) / n
+
+
+def limit_of(program: Program) -> tuple[float, int, int]:
+    """Return the seconds a step takes at the machine's ceilings, its bytes and its operations."""
+    with op2.profile(every=1) as profile:
+        for _ in range(STEPS):
+            program.step()
+        op2.wait()
+    found = profile.roofline()
+    seconds = n_bytes = n_operations = 0.0
+    for one in found.loops:
+        if one.seconds is None or one.bytes_per_second is None:
+            continue
+        at_copy = one.bytes_per_second * one.seconds / found.ceilings[one.backend].copy
+        own = one.seconds * one.of_ceiling if one.of_ceiling else at_copy
+        seconds += own
+        n_bytes += one.bytes_per_second * one.seconds
+        n_operations += (one.operations_per_second or 0.0) * one.seconds
+    return seconds / STEPS, int(n_bytes / STEPS), int(n_operations / STEPS)
+
+
+def measured(program: Program, given: argparse.Namespace) -> dict[str, Any]:
+    """Return a row: times of the forms and of the peer, milliseconds a step."""
+    forms = forms_of(program)
+    for _ in range(given.learn):
+        for run in forms.values():
+            run()
+    times: dict[str, list[float]] = {form: [] for form in forms}
+    if program.peer is not None:
+        times[program.peer[0]] = []
+    for _ in range(given.rounds):
+        for form, run in forms.items():
+            times[form].append(seconds_of(run, given.seconds) / STEPS)
+        if program.peer is not None:
+            times[program.peer[0]].append(seconds_of(program.peer[1], given.seconds))
+    limit, n_bytes, n_operations = limit_of(program)
+    best = {form: min(taken) for form, taken in times.items()}
+    return {
+        "program": program.name,
+        "elements": program.n,
+        "ms": {form: 1e3 * taken for form, taken in best.items()},
+        "of_roofline": {form: limit / best[form] for form in forms},
+        "bytes": n_bytes,
+        "operations": n_operations,
+        "peer": program.peer[0] if program.peer is not None else None,
+        "alone": program.why_alone,
+        "wrong": program.check(),
+    }
+
+
+def line_of(backend: str, row: dict[str, Any]) -> str:
+    """Return a line of the table."""
+    columns = []
+    for form in FORMS:
+        if form in row["ms"]:
+            columns.append(f"{row['ms'][form]:9.3f} {100 * row['of_roofline'][form]:4.0f}%")
+        else:
+            columns.append(" " * 15)
+    peer = f"{row['peer']} {row['ms'][row['peer']]:.3f}" if row["peer"] else ""
+    wrong = f"  WRONG: {row['wrong']}" if row["wrong"] else ""
+    head = f"{backend:10s} {row['program']:20s} {row['elements']:9d}"
+    return f"{head} {' '.join(columns)}  {peer}{wrong}"
+
+
+def child(given: argparse.Namespace) -> int:
+    """Measure programs on a backend, and print a JSON line for each."""
+    (backend,) = given.backends
+    op2.init(backend=backend)
+    made = all_programs()
+    for name in given.programs or made:
+        print(json.dumps(measured(made[name](given.size), given)), flush=True)
+    return 0
+
+
+def available() -> list[str]:
+    """Return the backends that work here."""
+    return [one.name for one in op2.backends() if one.available]
+
+
+def main() -> int:
+    """Print the table; return 1 if a result is wrong or a backend fails."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("programs", nargs="*", help="names; all without")
+    parser.add_argument("--backends", nargs="+", default=available())
+    parser.add_argument("--size", type=float, default=1.0, help="1: for 16 cores and GPUs")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.2, help="of a form in a round")
+    parser.add_argument("--learn", type=int, default=40, help="calls before, for trials")
+    parser.add_argument("--json", type=Path, help="write the rows, machine and commit to this file")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if unknown := set(given.programs) - set(all_programs()):
+        parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(all_programs())}")
+    if given.child:
+        return child(given)
+    rows: list[dict[str, Any]] = []
+    status = 0
+    heads = " ".join(form.rjust(15) for form in FORMS)
+    print(f"{'backend':10s} {'program':20s} {'elements':>9s} {heads}  peer; ms a step, of roofline")
+    for backend in given.backends:
+        command = [sys.executable, __file__, *given.programs, "--child", "--backends", backend]
+        for name in ("size", "rounds", "seconds", "learn"):
+            command += [f"--{name}", str(getattr(given, name))]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            for line in process.stdout or ():
+                row = {"backend": backend, **json.loads(line)}
+                rows.append(row)
+                status |= bool(row["wrong"])
+                print(line_of(backend, row), flush=True)
+        status |= bool(process.returncode)
+    if given.json:
+        about = {"machine": machine(), "commit": commit(), "size": given.size}
+        given.json.write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
