@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "move/combinators.hpp"
+#include "move/conversions.hpp"
 
 namespace op2::move::testing {
 
