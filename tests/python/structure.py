@@ -77,7 +77,7 @@ CODE_LINES = 46_533
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 28_766),
-    "all rooms": (None, 62_233),
+    "all rooms": (None, 62_254),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

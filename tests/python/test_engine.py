@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -147,3 +149,27 @@ def test_threads_follow_the_cpus_of_the_process() -> None:
     finally:
         os.sched_setaffinity(0, cpus)
     assert runtime.engine.n_threads == before
+
+
+@pytest.mark.parametrize("name", ["OMP_PROC_BIND", "GOMP_CPU_AFFINITY"])
+def test_threads_bound_by_openmp_are_all_used(name: str) -> None:
+    """OpenMP leaves the first thread a single CPU, as soon as a loop is loaded."""
+    program = (
+        "import os\n"
+        "from pyop2cxx import op2\n"
+        "from pyop2cxx.runtime import runtime\n"
+        "before = len(os.sched_getaffinity(0))\n"
+        "op2.init(backend='openmp')\n"
+        "cells = op2.Set(5000)\n"
+        "x = op2.Dat(cells)\n"
+        "one = op2.Kernel('void one(double *x) { x[0] = 1; }', 'one')\n"
+        "op2.par_loop(one, cells, x(op2.WRITE))\n"
+        "print(len(os.sched_getaffinity(0)), runtime.engine.n_threads, before)\n"
+    )
+    value = {"OMP_PROC_BIND": "close", "GOMP_CPU_AFFINITY": "0-255"}[name]
+    command = [sys.executable, "-c", program]
+    environment = {**os.environ, name: value}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    bound, threads, before = map(int, done.stdout.split())
+    assert bound == 1
+    assert threads == before

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/host/threads.hpp"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -133,6 +135,28 @@ int cpus_in_affinity_mask() {
   return 1;
 }
 
+/// Whether OpenMP binds threads, this thread among them as soon as the run-time is loaded.
+bool are_threads_bound() {
+  for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"}) {
+    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+    if (value != nullptr && *value != '\0' && std::string_view(value) != "false") return true;
+  }
+  return false;
+}
+
+/// The CPUs of the process when OpenMP's run-time was loaded; 0: none is.
+int cpus_known_to_openmp() {
+  int most = 0;
+  for (const char* name : {"libgomp.so.1", "libomp.so.5", "libiomp5.so"}) {
+    void* library = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    const auto count = reinterpret_cast<int (*)()>(::dlsym(library, "omp_get_num_procs"));
+    if (count != nullptr) most = std::max(most, count());
+    ::dlclose(library);
+  }
+  return most;
+}
+
 // State of the process, not of any object in it: a fork copies it, and the handler may only touch
 // what is safe after fork.
 std::atomic<bool> region_has_run = false;
@@ -168,7 +192,8 @@ std::optional<double> cgroup_cpu_limit(const std::string& root) {
 }
 
 int available_threads() {
-  const int n_cpus = std::max(cpus_in_affinity_mask(), 1);
+  const int n_bound = are_threads_bound() ? cpus_known_to_openmp() : 0;
+  const int n_cpus = std::max({cpus_in_affinity_mask(), n_bound, 1});
   const double limit = cgroup_cpu_limit("/").value_or(std::numeric_limits<int>::max());
   return std::clamp(static_cast<int>(std::ceil(std::min(limit, 1e6))), 1, n_cpus);
 }

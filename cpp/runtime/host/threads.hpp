@@ -12,7 +12,8 @@ namespace op2::runtime {
 [[nodiscard]] std::optional<double> cgroup_cpu_limit(const std::string& root);
 
 /// @brief Threads able to run at once: CPUs in the affinity mask, bounded by the control groups'
-/// quota rounded up; at least 1.
+/// quota rounded up; at least 1. Where OpenMP binds threads (OMP_PROC_BIND), the mask is that from
+/// before, because OpenMP leaves the first thread a single CPU.
 [[nodiscard]] int available_threads();
 
 /// @brief Record that a parallel region has run in the process. Cheap: call on every launch.
