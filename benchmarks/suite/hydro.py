@@ -102,7 +102,13 @@ def hydro(size: float) -> Program:
         kinetic = 0.5 * float((inertia.data_ro[:, None] * v.data_ro**2).sum())
         return kinetic + float(mass.data_ro @ energy.data_ro)
 
+    first = energy.data_ro.copy()
     before = total()
+
+    def restart() -> None:
+        x.data, energy.data = where, first
+        v.zero()
+        f.zero()
 
     def step() -> None:
         start.copy(dt)
@@ -114,4 +120,11 @@ def hydro(size: float) -> Program:
         is_right = lost < 1e-11 and bool((energy.data_ro > 0).all())
         return unless(is_right, f"{lost:.1e} of the energy lost, least {energy.data_ro.min():.1e}")
 
-    return Program(name="hydrodynamics", n=cells.size, step=step, check=check)
+    return Program(
+        name="hydrodynamics",
+        n=cells.size,
+        step=step,
+        check=check,
+        restart=restart,
+        most_steps=60,  # until cells get tangled
+    )

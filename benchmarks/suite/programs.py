@@ -37,6 +37,8 @@ class Program:
         check: Says after some steps what is wrong; empty: nothing.
         peer: Name of another library, and a step of the same work by the library.
         why_alone: Why steps can be neither chained nor recorded; empty: possible.
+        restart: Goes back to the first values; None: steps may go on for ever.
+        most_steps: Steps until a restart is necessary.
     """
 
     name: str
@@ -45,6 +47,8 @@ class Program:
     check: Callable[[], str]
     peer: tuple[str, Callable[[], object]] | None = None
     why_alone: str = ""
+    restart: Callable[[], object] | None = None
+    most_steps: int = 1000
 
 
 def unless(is_right: bool, why: str) -> str:
@@ -136,7 +140,14 @@ def poisson_cg(size: float) -> Program:
         apart = float(abs(system.u.data_ro - system.exact).max())
         return unless(apart < 2.0, f"{apart:.1e} from the solution")
 
-    return Program(name="CG of P1 tetrahedra", n=system.cells.size, step=step, check=check)
+    return Program(
+        name="CG of P1 tetrahedra",
+        n=system.cells.size,
+        step=step,
+        check=check,
+        restart=system.restart,
+        most_steps=20,  # behind convergence there are zeros to divide by
+    )
 
 
 def aero(size: float) -> Program:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -50,26 +51,36 @@ def forms_of(program: Program) -> dict[str, Callable[[], object]]:
         with op2.chain():
             loops()
 
+    if program.restart is not None:
+        program.restart()
     loops()  # graphs record loops already made
     chain()
     graph, chained = op2.record(loops), op2.record(chain)
     return found | {"chain": chain, "graph": graph.submit, "graph of a chain": chained.submit}
 
 
-def seconds_of(run: Callable[[], object], least: float) -> float:
+def seconds_of(run: Callable[[], object], least: float, program: Program) -> float:
     """Return the seconds of a call, averaged over as many calls as fill some time."""
-    op2.wait()
-    n, start = 0, time.perf_counter()
-    while (n := n + 1) < 1000:
-        run()
-        if time.perf_counter() - start > least:
-            break
-    op2.wait()
-    return (time.perf_counter() - start) / n
+    n_calls, taken = 0, 0.0
+    while n_calls == 0 or (taken < least and n_calls < 1000):
+        if program.restart is not None:
+            program.restart()
+        op2.wait()
+        start = time.perf_counter()
+        for _ in range(program.most_steps // STEPS):
+            run()
+            n_calls += 1
+            if time.perf_counter() - start > least:
+                break
+        op2.wait()
+        taken += time.perf_counter() - start
+    return taken / n_calls
 
 
 def limit_of(program: Program) -> tuple[float, int, int]:
     """Return the seconds a step takes at the machine's ceilings, its bytes and its operations."""
+    if program.restart is not None:
+        program.restart()
     with op2.profile(every=1) as profile:
         for _ in range(STEPS):
             program.step()
@@ -92,15 +103,15 @@ def measured(program: Program, given: argparse.Namespace) -> dict[str, Any]:
     forms = forms_of(program)
     for _ in range(given.learn):
         for run in forms.values():
-            run()
+            seconds_of(run, 0.0, program)
     times: dict[str, list[float]] = {form: [] for form in forms}
     if program.peer is not None:
         times[program.peer[0]] = []
     for _ in range(given.rounds):
         for form, run in forms.items():
-            times[form].append(seconds_of(run, given.seconds) / STEPS)
+            times[form].append(seconds_of(run, given.seconds, program) / STEPS)
         if program.peer is not None:
-            times[program.peer[0]].append(seconds_of(program.peer[1], given.seconds))
+            times[program.peer[0]].append(seconds_of(program.peer[1], given.seconds, program))
     limit, n_bytes, n_operations = limit_of(program)
     best = {form: min(taken) for form, taken in times.items()}
     return {
@@ -147,6 +158,7 @@ def available() -> list[str]:
 
 def main() -> int:
     """Print the table; return 1 if a result is wrong or a backend fails."""
+    cpus = os.sched_getaffinity(0)  # OpenMP binds this thread later, and a process inherits that
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs", nargs="*", help="names; all without")
     parser.add_argument("--backends", nargs="+", default=available())
@@ -163,13 +175,19 @@ def main() -> int:
         return child(given)
     rows: list[dict[str, Any]] = []
     status = 0
+
+    def set_free() -> None:
+        os.sched_setaffinity(0, cpus)
+
     heads = " ".join(form.rjust(15) for form in FORMS)
     print(f"{'backend':10s} {'program':20s} {'elements':>9s} {heads}  peer; ms a step, of roofline")
     for backend in given.backends:
         command = [sys.executable, __file__, *given.programs, "--child", "--backends", backend]
         for name in ("size", "rounds", "seconds", "learn"):
             command += [f"--{name}", str(getattr(given, name))]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, preexec_fn=set_free
+        ) as process:
             for line in process.stdout or ():
                 row = {"backend": backend, **json.loads(line)}
                 rows.append(row)
