@@ -75,7 +75,7 @@ def hydro(size: float) -> Program:
     mesh = cube_mesh(n, cell="hexahedron")
     cells, vertices, corners = mesh.cells, mesh.vertices, mesh.cell_vertices
     where = mesh.coordinates.data_ro.copy()
-    x, v = op2.Dat(vertices**3, where, name="x"), op2.Dat(vertices**3, name="v")
+    x, v = op2.Dat(vertices**3, where.copy(), name="x"), op2.Dat(vertices**3, name="v")
     half, f = op2.Dat(vertices**3, name="half"), op2.Dat(vertices**3, name="f")
     mass = op2.Dat(cells, np.full(cells.size, 1.0 / n**3), name="mass")
     shares = np.bincount(corners.values.ravel(), minlength=vertices.size) / (8.0 * n**3)

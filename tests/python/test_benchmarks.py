@@ -19,18 +19,8 @@ from pyop2cxx.base import extras
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "benchmarks" / "run.py"
 SUITE = ROOT / "benchmarks" / "suite" / "run.py"
-FEW = [
-    "--size",
-    "0.001",
-    "--rounds",
-    "1",
-    "--seconds",
-    "0.001",
-    "--learn",
-    "1",
-    "--backends",
-    "sequential",
-]
+FEW = ["--size", "0.001", "--rounds", "1", "--seconds", "0.05", "--learn", "1"]
+FEW += ["--backends", "sequential"]
 COMPARE = ROOT / "benchmarks" / "compare.py"
 
 ALL = """
