@@ -37,7 +37,7 @@ class Program:
         check: Says after some steps what is wrong; empty: nothing.
         peer: Name of another library, and a step of the same work by the library.
         why_alone: Why steps can be neither chained nor recorded; empty: possible.
-        restart: Goes back to the first values; None: steps may go on for ever.
+        restart: Goes back to the first values; nothing where steps may go on for ever.
         most_steps: Steps until a restart is necessary.
     """
 
@@ -47,7 +47,7 @@ class Program:
     check: Callable[[], str]
     peer: tuple[str, Callable[[], object]] | None = None
     why_alone: str = ""
-    restart: Callable[[], object] | None = None
+    restart: Callable[[], object] = lambda: None
     most_steps: int = 1000
 
 

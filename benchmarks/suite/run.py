@@ -51,8 +51,7 @@ def forms_of(program: Program) -> dict[str, Callable[[], object]]:
         with op2.chain():
             loops()
 
-    if program.restart is not None:
-        program.restart()
+    program.restart()
     loops()  # graphs record loops already made
     chain()
     graph, chained = op2.record(loops), op2.record(chain)
@@ -63,8 +62,7 @@ def seconds_of(run: Callable[[], object], least: float, program: Program) -> flo
     """Return the seconds of a call, averaged over as many calls as fill some time."""
     n_calls, taken = 0, 0.0
     while n_calls == 0 or (taken < least and n_calls < 1000):
-        if program.restart is not None:
-            program.restart()
+        program.restart()
         op2.wait()
         start = time.perf_counter()
         for _ in range(program.most_steps // STEPS):
@@ -79,8 +77,7 @@ def seconds_of(run: Callable[[], object], least: float, program: Program) -> flo
 
 def limit_of(program: Program) -> tuple[float, int, int]:
     """Return the seconds a step takes at the machine's ceilings, its bytes and its operations."""
-    if program.restart is not None:
-        program.restart()
+    program.restart()
     with op2.profile(every=1) as profile:
         for _ in range(STEPS):
             program.step()

@@ -18,6 +18,7 @@ from pyop2cxx.chain.trial import Stopwatch
 from pyop2cxx.exceptions import Op2Error
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tuned_file import Entry, now
+from pyop2cxx.tune.timing import ROUNDS, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.chain.compile import Compiled
     from pyop2cxx.chain.entries import Entry as Recorded
-
-_ROUNDS = 5
-_SECONDS = 0.004  # of a measurement with several short runs
-_MOST_RUNS = 50
 
 
 def before_first_chain(
@@ -238,30 +235,16 @@ class ChainMeasurement:
     ) -> dict[str, float]:
         """Return the least seconds of each way; they run by turns."""
         names = list(arms)
-        trial = _core.Trial(n_arms=len(names), n_each=_ROUNDS)
+        trial = _core.Trial(n_arms=len(names), n_each=ROUNDS)
         found: dict[str, float] = {}
         while not trial.is_decided:
             name = names[trial.next]
             self._put_back(before)
-            seconds = self._timed(arms[name])
+            arms[name]()  # transfers data
+            seconds = seconds_of(arms[name], self._clock, _wait)
             trial.note(trial.next, seconds)
             found[name] = min(seconds, found.get(name, seconds))
         return found
-
-    def _timed(self, run: Callable[[], object]) -> float:
-        """Return the seconds of a run, averaged over several short runs."""
-        run()  # transfers data
-        once = self._seconds_of(run, 1)
-        n = min(max(1, round(_SECONDS / max(once, 1e-7))), _MOST_RUNS)
-        return min(once, self._seconds_of(run, n))
-
-    def _seconds_of(self, run: Callable[[], object], n: int) -> float:
-        _wait()
-        start = self._clock()
-        for _ in range(n):
-            run()
-        _wait()
-        return (self._clock() - start) / n
 
 
 def _functions(chain: Compiled) -> list[tuple[Any, ...]]:

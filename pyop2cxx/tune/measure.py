@@ -24,18 +24,16 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tuned_file import LOOP, Entry, now, size_of
 from pyop2cxx.tune.guards import run_guarded
 from pyop2cxx.tune.layouts import with_soa
+from pyop2cxx.tune.timing import ROUNDS, seconds_of
 from pyop2cxx.tune.ways import Space, Way
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.pipeline.request import Request
 
-_ROUNDS = 5
-_SECONDS = 0.004  # of a measurement with several short runs
-_MOST_RUNS = 50
 _GAIN = 0.95  # largest share of the rules' time for a change of the way
 _N_FINALS = 2
 _N_COMPILERS = 4
@@ -225,7 +223,7 @@ class Measurement:
 
     def _times(self, ways: list[Way]) -> dict[Way, list[float]]:
         """Return the times of ways, run by turns: a slow moment of the machine affects all."""
-        trial = _core.Trial(n_arms=max(len(ways), 1), n_each=_ROUNDS)
+        trial = _core.Trial(n_arms=max(len(ways), 1), n_each=ROUNDS)
         taken: dict[Way, list[float]] = {way: [] for way in ways}
         while ways and not trial.is_decided:
             way = ways[trial.next]
@@ -294,7 +292,7 @@ class Measurement:
         written = dict.fromkeys(part.owner.uid for part in found.parts if part.access != READ)
         if self._unequal([values[uid] for uid in written]):
             return {}
-        return {"us": 1e6 * min(self._timed(run) for _ in range(_ROUNDS))}
+        return {"us": 1e6 * min(self._timed(run) for _ in range(ROUNDS))}
 
     # Results
 
@@ -348,19 +346,9 @@ class Measurement:
         """Return the seconds of a run, averaged over several short runs; data are restored."""
         run.run_saving([])  # makes the plan, and transfers data
         try:
-            once = self._seconds_of(run.run, 1)
-            n = min(max(1, round(_SECONDS / max(once, 1e-7))), _MOST_RUNS)
-            return min(once, self._seconds_of(run.run, n))
+            return seconds_of(run.run, self._clock, self._wait)
         finally:
             run.restore()
-
-    def _seconds_of(self, run: Callable[[], object], n: int) -> float:
-        self._wait()
-        start = self._clock()
-        for _ in range(n):
-            run()
-        self._wait()
-        return (self._clock() - start) / n
 
     def _wait(self) -> None:
         if self._device is not None:

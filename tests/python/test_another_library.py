@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 from programs import needs_program
-from test_another_vendor import SHARED, files, run
+from test_another_vendor import SHARED, copy_shared, files, run
 from test_cpp_files import done
-
-from pyop2cxx import _core
 
 pytestmark = pytest.mark.slow
 
@@ -104,13 +101,7 @@ target_link_libraries(main PRIVATE loops::cpp)
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of this tree with a file for another library."""
     tree = tmp_path_factory.mktemp("twin")
-    for name in SHARED:
-        for file in files(ROOT, name):
-            target = tree / file.relative_to(ROOT)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
-    extension = Path(_core.__file__)
-    (tree / "pyop2cxx" / extension.name).symlink_to(extension)
+    copy_shared(tree)
     (tree / ADDED).write_text(TWIN)
     return tree
 

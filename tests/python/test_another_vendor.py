@@ -68,10 +68,8 @@ def files(root: Path, name: str) -> Iterator[Path]:
     yield from (one for one in found if one.is_file() and one.suffix not in (".pyc", ".so"))
 
 
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of this tree with the files of the other vendor, its compiler in a folder beside."""
-    tree = tmp_path_factory.mktemp("musa")
+def copy_shared(tree: Path) -> None:
+    """Copy the sources of this tree, with a link to the extension."""
     for name in SHARED:
         for file in files(ROOT, name):
             target = tree / file.relative_to(ROOT)
@@ -79,6 +77,13 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copyfile(file, target)
     extension = Path(_core.__file__)
     (tree / "pyop2cxx" / extension.name).symlink_to(extension)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of this tree with the files of the other vendor, its compiler in a folder beside."""
+    tree = tmp_path_factory.mktemp("musa")
+    copy_shared(tree)
     for name, new in HIP.items():
         for file in files(ROOT, name):
             target = tree / new / file.relative_to(ROOT / name)
