@@ -3,7 +3,7 @@
 #   PYTHON=/path/to/python3  use this interpreter (>= 3.10)    VENV=dir  another place than .venv
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory check-mode firedrake lint build wheel bench bench-record bench-suite docs stubs clean distclean
+.PHONY: help demo test test-all fuzz fuzz-chains fuzz-ranks fuzz-calls fuzz-kills fuzz-memory check-mode firedrake lint build wheel bench bench-record bench-suite docs stubs clean distclean
 export PYTHON VENV
 
 venv_python := $(or $(VENV),.venv)/bin/python
@@ -34,6 +34,11 @@ fuzz-chains: ## random chains of named loops: BACKEND="openmp opencl" COUNT=1000
 	@tools/setup.sh test
 	@$(venv_python) tests/fuzz/chains.py --backend $(or $(BACKEND),openmp) --count $(or $(COUNT),1000) \
 	  --jobs $(or $(JOBS),$(shell nproc)) --seed $(or $(SEED),0)
+
+fuzz-ranks: ## the corpus and random loops on 1 to 4 processes of mpiexec: BACKEND="openmp opencl" COUNT=10000 SEED=1
+	@tools/setup.sh test
+	@$(venv_python) tests/fuzz/ranks.py $(if $(BACKEND),--backend $(BACKEND)) \
+	  --count $(or $(COUNT),10000) --turns $(or $(TURNS),1) --seed $(or $(SEED),0) $(if $(MINUTES),--minutes $(MINUTES))
 
 fuzz-calls: ## hostile calls of the interface: COUNT=1000000 SEED=1 JOBS=2
 	@tools/setup.sh test

@@ -330,6 +330,7 @@ class Chain(_core.chain.Block, Recorder):
         if recorded is None or recorded.epoch != runtime.epoch:
             if runtime.static:
                 return False
+            loop.follow_distribution()
             recorded = loop.recorded = Recorded(loop)
             for part in loop.parts:
                 if hasattr(part.data, "allocated"):

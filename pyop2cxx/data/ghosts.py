@@ -144,7 +144,8 @@ class HaloExchange(OlderNames):
         if mode in READING and not self.halo_valid:
             self._exchange("global_to_local_begin", WRITE)
         elif mode in REDUCED:
-            values = self._brought(_core.Use.read_write, "global_to_local_begin")
+            whole: HaloExchange = self.exchanged  # sums of all components are sent
+            values = whole._brought(_core.Use.read_write, "global_to_local_begin")
             values[self.set.size :] = _identity(self.dtype, mode)
 
     def global_to_local_end(self, access_mode: Access) -> None:

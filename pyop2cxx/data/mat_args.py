@@ -132,6 +132,7 @@ class MatPath:
         unrolled: Whether the masks are for scalar rows and columns, not for blocks.
         given: Arguments for the same path: lgmaps and unroll_map.
         by_columns: Whether there is only a single row, so that elements meet in columns.
+        is_shared: Whether the path was made after `op2.distribute` had shared the rows.
         meeting: Result of check mode: elements with a common entry, and the versions of the values.
     """
 
@@ -155,6 +156,7 @@ class MatPath:
         self.unrolled = unrolled
         self.given = given
         self.by_columns = by_columns
+        self.is_shared = rows.toset.is_distributed
 
     def __repr__(self) -> str:
         return f"<MatPath by {self.name}>"

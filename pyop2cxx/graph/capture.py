@@ -48,6 +48,7 @@ class Capture(Recorder):
         """Record a loop."""
         if not self._is_own_thread():
             return False
+        loop.follow_distribution()
         self._add(LoopOperation(own_copy(loop)))
         return True
 

@@ -394,6 +394,7 @@ def run(loop: Any, given: Mapping[Any, Any]) -> None:
         loop: A `ParLoop`.
         given: As for `CallData.taken`.
     """
+    loop.follow_distribution()
     bound = loop.call_data.taken(given)
     recorder = runtime.here.recorder if runtime.recorders else None
     if recorder is not None and recorder.is_of_graph:

@@ -98,12 +98,18 @@ def effects_of(parts: Sequence[Part], iterset: Set) -> Effects:
     """
     dats = [part for part in parts if part.home is not None]
     again = computes_again(iterset, parts)
-    ghosts = {
-        (part.data.uid, part.access): (part.number, part.field, part.access)
+    used = [
+        part
         for part in dats
         if (_uses_ghosts_again(part) if again else _uses_ghosts(part))
         and _may_have_ghosts(part.data.dataset.set)
+    ]
+    ghosts = {
+        (part.data.exchanged.uid, part.access): (part.number, part.field, part.access)
+        for part in used
     }
+    if not again:
+        _check_components(used)
     return Effects(
         dats=_numbers(dats),
         written=_numbers(part for part in dats if part.access != READ),
@@ -121,6 +127,24 @@ def _may_have_ghosts(on: Set) -> bool:
         return False
     is_alone = getattr(getattr(on.halo, "comm", None), "size", 0) == 1
     return not is_alone or on.total_size > on.size
+
+
+def _check_components(used: Sequence[Part]) -> None:
+    """Refuse components with sums in ghosts beside others of the same Dat, which travel, too.
+
+    Raises:
+        UnsupportedError: Components of a Dat are used with INC, MIN or MAX and another access.
+    """
+    first: dict[int, Part] = {}
+    for part in used:
+        other = first.setdefault(part.data.exchanged.uid, part)
+        if {other.access, part.access} & REDUCED and other.access is not part.access:
+            raise UnsupportedError(
+                f"args {other.number} and {part.number}: components of Dat "
+                f"'{part.data.exchanged.name}' are used with {other.access.name} and "
+                f"{part.access.name}, and ghosts send sums of the whole Dat to their owners: use "
+                "two Dats, or two loops"
+            )
 
 
 def _uses_ghosts(part: Part) -> bool:
@@ -425,8 +449,7 @@ def checked_epoch(loop: Any) -> int:
             f"{loop.label}: 'compute' needs loops that run, but init(static=True) only "
             "generates text; call generate(), or run without static=True"
         )
-    if loop.distribution != runtime.n_distributions:
-        loop.follow_distribution()
+    loop.follow_distribution()
     check_frozen(loop.effects, loop.args, loop.label)
     if loop.seen != runtime.epoch:
         check_values(loop.parts, loop.items, loop.iterset, loop.label)

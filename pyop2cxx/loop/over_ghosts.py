@@ -34,8 +34,10 @@ def with_ghosts(items: Items, iterset: Set, parts: Sequence[Part], what: str) ->
         what: The loop, for messages.
 
     Raises:
-        UnsupportedError: The loop overwrites values through a Map and reduces a Global.
+        UnsupportedError: The loop overwrites values through a Map and reduces a Global, or masks
+            of a matrix were made before `op2.distribute`.
     """
+    _refuse_old_masks(parts, what)
     if not computes_again(iterset, parts):
         for part in _written(parts) if iterset.is_distributed else ():
             if part.is_of_matrix:
@@ -56,7 +58,7 @@ def with_ghosts(items: Items, iterset: Set, parts: Sequence[Part], what: str) ->
     return replace(items, n=n, n_boundary=n - iterset.core_size)
 
 
-def refuse_old_masks(parts: Sequence[Part], what: str) -> None:
+def _refuse_old_masks(parts: Sequence[Part], what: str) -> None:
     """Refuse masks of a matrix made before `op2.distribute`: their numbers are of the whole Set.
 
     Args:
@@ -67,11 +69,13 @@ def refuse_old_masks(parts: Sequence[Part], what: str) -> None:
         UnsupportedError: A mask is older than the distribution.
     """
     for part in parts:
-        given = () if part.path is None else part.path.masks
-        if any(mask is not None for mask in given) and part.data.is_distributed:
+        path = part.path
+        if path is None or path.is_shared or not part.data.is_distributed:
+            continue
+        if any(mask is not None for mask in path.masks):
             raise UnsupportedError(
                 f"{what}: arg {part.number}: the masks (lgmaps) of {part.data.label} were made "
-                "before op2.distribute; make the loop again, with masks of the present numbers"
+                "before op2.distribute; make the argument again, with masks of the present numbers"
             )
 
 

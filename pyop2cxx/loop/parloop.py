@@ -36,7 +36,7 @@ from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting, 
 from pyop2cxx.loop.layouts import wide
 from pyop2cxx.loop.numberings import all_current
 from pyop2cxx.loop.options import checked_options, with_options
-from pyop2cxx.loop.over_ghosts import refuse_old_masks, with_ghosts
+from pyop2cxx.loop.over_ghosts import with_ghosts
 from pyop2cxx.loop.own_arguments import owned
 from pyop2cxx.loop.parts import Kind, parts_of, uses_of, values_of
 from pyop2cxx.loop.showing import as_table, in_a_line
@@ -225,10 +225,11 @@ class ParLoop(Fixed, Shown):
         return items_of(self.iterset, region, layer, self.label)
 
     def follow_distribution(self) -> None:
-        """Have the items and arrays of now, after `op2.distribute` has shared the Sets."""
+        """Have the items and arrays of now, if `op2.distribute` has shared Sets since."""
+        if self.distribution == runtime.n_distributions:
+            return
         self.items = self._owned_items()
         self.take(self.args)
-        refuse_old_masks(self.parts, self.label)
         self.items = with_ghosts(self.items, self.iterset, self.parts, self.label)
         self.note_effects()
         self.distribution = runtime.n_distributions
@@ -285,6 +286,7 @@ class ParLoop(Fixed, Shown):
 
     def symbolic(self) -> Symbolic:
         """Return the loop without data, for the present state."""
+        self.follow_distribution()
         built = self.built
         if built is None or not built.is_current:
             kept = None if built is None else built.renewed(self.parts)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 from zlib import crc32
 
@@ -175,12 +176,14 @@ def _connected(cells: Set, what: str) -> _Mesh:
         on = _sets_of(one)
         if any(s.ground in reached for s in on):
             _check_carried(one, on, what)
+    dats = [one for one in live if isinstance(one, Dat) and one.dataset.set in reached]
+    _check_memory(dats, what)
     sets = sorted(reached, key=lambda one: one.uid)
     return _Mesh(
         sets=sets,
         maps=[one for one in _maps() if one.iterset in reached],
         parts=[one for one in live if isinstance(one, Subset) and one.ground in reached],
-        dats=[one for one in live if isinstance(one, Dat) and one.dataset.set in reached],
+        dats=dats,
         sparsities=[
             one
             for one in live
@@ -241,6 +244,11 @@ def _check_carried(one: Any, on: Sequence[Set], what: str) -> None:
     for part in on:
         if part.ranks is not None or part.halo is not None:
             raise RanksError(f"{what}: Set '{part.name}' is distributed already, or has a Halo")
+        if part.size != part.total_size:
+            raise UnsupportedError(
+                f"{what}: Set '{part.name}' has {part.total_size - part.size} ghosts, but ghosts "
+                "are made by op2.distribute; give the Set a single size, of all entities"
+            )
     if isinstance(one, Sparsity) and one.has_globals:
         raise UnsupportedError(
             f"{what}: {name} has rows or columns of a Global: such matrices are not carried over "
@@ -254,6 +262,18 @@ def _check_carried(one: Any, on: Sequence[Set], what: str) -> None:
     if isinstance(one, Dat):
         one.refuse_frozen()
         one.refuse_left_out()
+
+
+def _check_memory(dats: Sequence[Dat], what: str) -> None:
+    """Refuse Dats with common memory: afterwards each would have values of its own."""
+    held = [(dat.buffer.address, dat) for dat in dats if dat.is_allocated and dat.buffer.n_bytes]
+    held.sort(key=lambda pair: pair[0])
+    for (begin, dat), (following, other) in pairwise(held):
+        if begin and following < begin + dat.buffer.n_bytes:
+            raise UnsupportedError(
+                f"{what}: Dat '{dat.name}' and Dat '{other.name}' share memory, and would not "
+                "afterwards; give one a copy of the array"
+            )
 
 
 def _tables(found: _Mesh) -> list[Table]:

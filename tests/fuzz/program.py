@@ -119,7 +119,8 @@ def _iteration(loop: Loop) -> list[str]:
     lines = []
     whole = "cells"
     if loop.extruded:
-        layers = str(loop.layers[0][1]) if loop.even else f"np.array({loop.layers}).reshape(-1, 2)"
+        uneven = f"np.array({loop.layers}, int).reshape(-1, 2)"
+        layers = str(loop.layers[0][1]) if loop.even else uneven
         periodic = ", extruded_periodic=True" if loop.periodic else ""
         lines.append(f"columns = op2.ExtrudedSet(cells, {layers}{periodic})")
         whole = "columns"

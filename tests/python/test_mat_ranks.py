@@ -165,7 +165,8 @@ A = op2.Mat(op2.Sparsity((nodes, nodes), [(ends, ends, None)], "s"), name="A")
 numbers = np.arange(7)
 numbers[0] = -1
 text = "void k(double *A) { A[0] += 1; A[3] += 1; }"
-old = op2.ParLoop(op2.Kernel(text, "k"), cells, A(op2.INC, (ends, ends), lgmaps=(numbers, None)))
+masked = A(op2.INC, (ends, ends), lgmaps=(numbers, None))
+old = op2.ParLoop(op2.Kernel(text, "k"), cells, masked)
 x, b, g = op2.Dat(nodes, name="x"), op2.Dat(nodes, name="b"), op2.Global(1, 0.0, name="g")
 op2.distribute(cells)
 
@@ -183,6 +184,7 @@ tried(lambda: A.to_scipy())
 tried(lambda: A.handle)
 tried(lambda: A.addto_values([nodes.total_size - 1], [0], [[1.0]]))
 tried(old.compute)
+tried(lambda: op2.par_loop(op2.Kernel(text.replace("k(", "later("), "later"), cells, masked))
 both = op2.Kernel("void two(double *A, double *g) { A[0] += 1; g[0] += 1; }", "two")
 tried(lambda: op2.par_loop(both, cells, A(op2.INC, (ends, ends)), g(op2.INC)))
 b.data[...] = 1
@@ -201,7 +203,8 @@ tried(lambda: op2.solve(A, x, b))
         r"^UnsupportedError Mat 'A': 'to_scipy' of a matrix shared",
         r"^UnsupportedError Mat 'A': 'handle' of a matrix shared",
         r"^IndexValueError Mat 'A': row \d+ belongs to another process",
-        r"^UnsupportedError .*the masks \(lgmaps\) of Mat 'A' were made before op2.distribute",
+        r"^UnsupportedError par_loop 'later': arg 0: the masks \(lgmaps\) of Mat 'A'",
+        r"^UnsupportedError par_loop 'k': arg 0: the masks \(lgmaps\) of Mat 'A'",
         r"^UnsupportedError .*Mat 'A' is assembled, and a Global is reduced",
         r"^SolverOptionError .*package 'petsc' is not carried over processes yet",
         r"^UnsupportedError solve: Set 'nodes' .*for a Mat on Sets of op2.distribute",

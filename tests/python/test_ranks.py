@@ -243,6 +243,14 @@ del columns
 ragged = op2.RaggedMap(cells, edges, np.arange(7), [0] * 6)
 tried(lambda: op2.distribute(cells))
 del ragged
+nodes = op2.Set((4, 4, 6), "nodes")
+c2n = op2.Map(cells, nodes, 1, np.zeros((6, 1), int))
+tried(lambda: op2.distribute(cells))
+del nodes, c2n
+array = np.zeros((6, 2))
+first, second = op2.Dat(cells ** 2, array, name="a"), op2.Dat(cells ** 2, array, name="b")
+tried(lambda: op2.distribute(cells))
+del first, second
 assert (e2c.values == [[i, i + 1] for i in range(5)]).all()
 op2.distribute(cells, [0, 0, 0, 1, 1, 1])
 tried(lambda: op2.distribute(cells))
@@ -266,6 +274,8 @@ tried(lambda: op2.par_loop(op2.Kernel("void k(double *y, double *g) { y[0] = g[0
         r"^RanksError .*on Set 'far', which no Map from 'cells' leads to",
         r"^UnsupportedError .*ExtrudedSet 'edges_extruded': extruded Sets are not carried",
         r"^UnsupportedError .*RaggedMap '.*': ragged Maps are not carried",
+        r"^UnsupportedError .*Set 'nodes' has 2 ghosts, but ghosts are made by op2.distribute",
+        r"^UnsupportedError .*Dat '[ab]' and Dat '[ab]' share memory",
         r"^RanksError .*Set 'cells' is distributed already|^RanksError .*'edges' is distributed",
         r"^UnsupportedError Map 'map_.*make all Maps before op2.distribute",
         r"^UnsupportedError Map 'e2c'.*make all Maps before op2.distribute",
@@ -308,3 +318,67 @@ def test_ranks_that_disagree_are_named(wrong: str, said: str) -> None:
     found = failure(text, 2, PYOP2CXX_PATIENCE="2")
     assert said in found, found
     assert "program.py:" in found
+
+
+def test_loops_from_before_are_shared_in_chains_and_graphs_and_with_other_data() -> None:
+    text = (
+        EDGES
+        + """
+total, before = op2.Global(1, 0.0), (0.0, 0.0)
+both = op2.Kernel("void both(const double *x, double *y, double *g)"
+                  " { y[0] += x[1]; y[1] += x[0]; g[0] += x[0]; }", "both")
+loops = [op2.ParLoop(add, edges, *args()),
+         op2.ParLoop(both, edges, x(op2.READ, e2c), y(op2.INC, e2c), total(op2.INC))]
+ways = [op2.ParLoop(add, edges, *args()) for _ in range(3)]
+op2.distribute(cells, np.arange(6) % n)
+with op2.chain():
+    for loop in loops:
+        loop.compute()
+assert y.gathered().tolist() == [2, 4, 8, 12, 16, 8] and total.data_ro[0] == 10
+z = op2.Dat(cells, cells.global_numbers.astype(float))
+ways[0](y=y, x=z)
+assert y.gathered().tolist() == [3, 6, 12, 18, 24, 12]
+graph = op2.record(lambda: ways[1].compute())
+graph.submit(2)
+assert y.gathered().tolist() == [5, 10, 20, 30, 40, 20]
+assert ways[2].explain() is not None
+ways[2].compute()
+assert y.gathered().tolist() == [6, 12, 24, 36, 48, 24]
+print("right")
+"""
+    )
+    assert outputs(text, 3) == ["right"] * 3
+
+
+def test_sums_of_components_in_ghosts_reach_their_owners_once() -> None:
+    text = (
+        EDGES
+        + """
+both = op2.Dat(cells ** 2, np.arange(12.0).reshape(6, 2), name="both")
+views = [op2.DatView(both, 1) for _ in range(2)]
+g = op2.Global(1, 0.0)
+add = op2.Kernel("void add(double *y, double *z, double *g)"
+                 " { y[0] += 1; z[1] += 10; g[0] += 1; }", "add")
+most = op2.Kernel("void most(double *y, double *g) { y[1] = fmax(y[1], 50); g[0] += 1; }", "most")
+far = op2.Kernel("void far(const double *y, double *z, double *g) { z[0] += y[1]; g[0] += 1; }",
+                 "far")
+op2.distribute(cells, np.arange(6) % n)
+for _ in range(2):
+    op2.par_loop(add, edges, *(v(op2.INC, e2c) for v in views), g(op2.INC))
+want = np.arange(12.0).reshape(6, 2)
+want[:5, 1] += 2
+want[1:, 1] += 20
+assert (both.gathered() == want).all() and g.data_ro[0] == 10
+op2.par_loop(most, edges, views[0](op2.MAX, e2c), g(op2.INC))
+want[1:, 1] = np.maximum(want[1:, 1], 50)
+assert (both.gathered() == want).all()
+try:
+    op2.par_loop(far, edges, op2.DatView(both, 0)(op2.READ, e2c), views[0](op2.INC, e2c),
+                 g(op2.INC))
+except Exception as error:
+    print(error)
+"""
+    )
+    found = outputs(text, 3)
+    assert len(found) == 3
+    assert all("components of Dat 'both' are used with READ and INC" in line for line in found)
