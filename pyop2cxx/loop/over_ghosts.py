@@ -38,6 +38,8 @@ def with_ghosts(items: Items, iterset: Set, parts: Sequence[Part], what: str) ->
             of a matrix were made before `op2.distribute`.
     """
     _refuse_old_masks(parts, what)
+    if iterset.is_distributed:
+        _refuse_orders(parts, what)
     if not computes_again(iterset, parts):
         for part in _written(parts) if iterset.is_distributed else ():
             if part.is_of_matrix:
@@ -76,6 +78,29 @@ def _refuse_old_masks(parts: Sequence[Part], what: str) -> None:
             raise UnsupportedError(
                 f"{what}: arg {part.number}: the masks (lgmaps) of {part.data.label} were made "
                 "before op2.distribute; make the argument again, with masks of the present numbers"
+            )
+
+
+def _refuse_orders(parts: Sequence[Part], what: str) -> None:
+    """Refuse loops with results that depend on the order of elements: ranks have other orders.
+
+    Raises:
+        UnsupportedError: Values of a Dat are written through a Map, and seen by another argument.
+    """
+    for part in _written(parts):
+        for other in parts if part.home is not None else ():
+            is_other = other is not part and other.home is not None
+            if not is_other or other.data.exchanged is not part.data.exchanged:
+                continue
+            same = {getattr(one.data, "component", None) for one in (part, other)}
+            is_apart = None not in same and len(same) > 1
+            if is_apart or (other.access is part.access and part.access in REDUCED):
+                continue
+            raise UnsupportedError(
+                f"{what}: args {part.number} and {other.number}: values of Dat "
+                f"'{part.data.exchanged.name}' are written through a Map, and used by the other "
+                "argument in the order of elements, which several processes do not have: use two "
+                "Dats"
             )
 
 

@@ -251,6 +251,7 @@ array = np.zeros((6, 2))
 first, second = op2.Dat(cells ** 2, array, name="a"), op2.Dat(cells ** 2, array, name="b")
 tried(lambda: op2.distribute(cells))
 del first, second
+c2c = op2.Map(cells, cells, 1, np.arange(6)[::-1])
 assert (e2c.values == [[i, i + 1] for i in range(5)]).all()
 op2.distribute(cells, [0, 0, 0, 1, 1, 1])
 tried(lambda: op2.distribute(cells))
@@ -259,6 +260,8 @@ tried(lambda: e2c.update_values(e2c.values_with_halo))
 tried(lambda: op2.ExtrudedSet(edges, 3))
 tried(lambda: op2.renumber([e2c]))
 g = op2.Global(1, 0.0)
+onward = op2.Kernel("void onward(const double *x, double *y) { y[0] += x[0]; }", "onward")
+tried(lambda: op2.par_loop(onward, cells, x(op2.READ), x(op2.INC, c2c)))
 tried(lambda: op2.par_loop(op2.Kernel("void k(double *y, double *g) { y[0] = g[0] = 1; }", "k"),
                            edges, y(op2.WRITE, e2c), g(op2.INC)))
 """
@@ -281,6 +284,7 @@ tried(lambda: op2.par_loop(op2.Kernel("void k(double *y, double *g) { y[0] = g[0
         r"^UnsupportedError Map 'e2c'.*make all Maps before op2.distribute",
         r"^UnsupportedError ExtrudedSet of Set 'edges'",
         r"^UnsupportedError renumber: Set 'cells'|^UnsupportedError renumber: Set 'edges'",
+        r"^UnsupportedError par_loop 'onward': args 1 and 0: values of Dat 'x' are written",
         r"^UnsupportedError par_loop 'k': arg 0: .*make two loops",
     ):
         assert sum(bool(re.search(wanted, line)) for line in found) == 2, (wanted, found)
