@@ -98,24 +98,29 @@ def parallel_backends() -> list[str]:
 
 
 def left_out(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Of tests marked `pairwise`, each case on all parallel backends but one, by turns.
+    """Of each case with a parameter `backend` all parallel backends but one, by turns.
 
     A case meets `sequential` and one more backend, and each backend meets its share of the cases.
-    With ``make test-all`` nothing is left out.
+    The turn goes on from function to function, so single cases meet all backends, too. Tests marked
+    `each_backend` are whole, and with ``make test-all`` nothing is left out.
     """
-    found: set[pytest.Item] = set()
     backends = parallel_backends()
-    cases: dict[str, dict[str, int]] = {}
+    cases: dict[tuple[str, str], dict[str, pytest.Item]] = {}
     for item in items:
         callspec = getattr(item, "callspec", None)
         backend = callspec.params.get("backend") if callspec else None
-        if backend not in backends or item.get_closest_marker("pairwise") is None:
+        if backend not in backends or item.get_closest_marker("each_backend") is not None:
             continue
         others = [name for name in callspec.id.split("-") if name != backend]
-        numbers = cases.setdefault(item.nodeid.split("[")[0], {})
-        number = numbers.setdefault("-".join(others), len(numbers))
-        if backend != backends[number % len(backends)]:
-            found.add(item)
+        cases.setdefault((item.nodeid.split("[")[0], "-".join(others)), {})[backend] = item
+    found: set[pytest.Item] = set()
+    turns: dict[str, int] = {}
+    for (function, _), case in cases.items():
+        turn = turns.setdefault(file := function.split("::")[0], 0)
+        kept = [name for name in backends if name in case]
+        found.update(case.values())
+        found.remove(case[kept[turn % len(kept)]])
+        turns[file] += len(kept) > 1
     return found
 
 

@@ -15,6 +15,7 @@ from pyop2cxx.backends._backend import Backend, HostToolchain
 from pyop2cxx.exceptions import ConfigurationError
 from pyop2cxx.runtime import runtime
 
+pytestmark = pytest.mark.each_backend
 FOLDER = Path(pyop2cxx.backends.__file__).parent
 NAMES = runtime.backend_names()
 

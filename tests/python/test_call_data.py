@@ -90,7 +90,6 @@ KINDS = {
 }
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("by_number", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_data_at_the_call(backend: str, kind: str, by_number: bool) -> None:
@@ -405,7 +404,6 @@ def test_a_const_is_no_argument() -> None:
         const.remove_from_namespace()
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("own", ["aos", "soa"])
 @pytest.mark.parametrize("given", ["aos", "soa", "array"])
 def test_another_layout_is_seen_to(backend: str, own: str, given: str) -> None:

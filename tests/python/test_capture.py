@@ -16,6 +16,7 @@ from pyop2cxx import op2
 from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.runtime import runtime
 
+pytestmark = pytest.mark.each_backend
 _RECORDED = sorted({*Ring().loops(), "zero r", "zero sum"})
 
 

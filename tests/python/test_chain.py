@@ -739,7 +739,6 @@ def test_matrices_over_the_same_elements_are_assembled_by_one_function(backend: 
     assert max(len(step.loops) for step in chain.explain().steps) == 3
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("look", ["values", "second", "mult", "duplicate", "axpy", "zero_rows"])
 def test_whoever_looks_at_a_matrix_finds_what_was_assembled(backend: str, look: str) -> None:
     ring = Ring()

@@ -560,7 +560,6 @@ def run(world: World, bug: Bug, **options: Any) -> None:
     op2.par_loop(op2.Kernel(bug.code, "k"), world.edges, *args, **options)
 
 
-@pytest.mark.pairwise
 @each_backend
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name.replace(" ", "-"))
 def test_every_bug_is_found_and_nothing_is_written(bug: Bug, backend: str) -> None:
@@ -921,7 +920,6 @@ def lacks(backend: str) -> set[str]:
     return found | ({"cpp", "headers", "overlap"} if on_grid else set())
 
 
-@pytest.mark.pairwise
 @each_backend
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_no_false_alarms(case: Case, backend: str) -> None:

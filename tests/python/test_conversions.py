@@ -147,7 +147,6 @@ def _place(q: Any) -> Any:
     return CELLS if isinstance(q, op2.Dat) else 1
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize(("dtype", "number"), UNFIT)
 def test_a_number_that_does_not_fit_is_refused(
@@ -245,7 +244,6 @@ HALVES = [Fraction(1, 2), Decimal("0.5"), Real(0.5), Tensor(0.5), np.array(0.5),
 HALVES += [np.longdouble(0.5), np.array(0.5, ">f8"), np.array(Fraction(1, 2), object)]
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("half", HALVES, ids=lambda half: type(half).__name__)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "int32"])
 def test_numbers_of_all_libraries_are_what_they_say(backend: str, dtype: str, half: Any) -> None:
@@ -337,7 +335,6 @@ def test_what_is_no_number_is_none(wrong: Any) -> None:
 UNFIT_WORDS = r"does not fit|holds -?\d"
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("bad", [1e20, -1e20, float("nan"), float("inf")])
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
 def test_results_that_integers_do_not_hold_are_refused(

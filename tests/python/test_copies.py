@@ -21,6 +21,7 @@ from pyop2cxx.exceptions import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.each_backend
 KERNEL = "void k(double *x) { x[0] += 1; }"
 
 

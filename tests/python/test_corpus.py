@@ -56,7 +56,7 @@ STRATEGIES = (None, *_core.STRATEGIES)
 THREADS = (1, 2, 3)
 N_TOGETHER = 8  # cases
 
-pytestmark = pytest.mark.optimised
+pytestmark = [pytest.mark.optimised, pytest.mark.each_backend]
 
 
 EVERYTHING = os.environ.get("PYOP2CXX_TEST_ALL") == "1"

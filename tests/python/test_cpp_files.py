@@ -26,7 +26,7 @@ from pyop2cxx.reports.cli import main
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.usefixtures("host_by_default")
+pytestmark = [pytest.mark.usefixtures("host_by_default"), pytest.mark.each_backend]
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "demos" / "cpp"

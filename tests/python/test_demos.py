@@ -155,7 +155,6 @@ FORMS = {
 """Demos of forms, and cells a side with which they are run."""
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", FORMS)
 def test_forms_converge_as_they_should(monkeypatch, name, backend, capsys):

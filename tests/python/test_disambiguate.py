@@ -123,7 +123,6 @@ SIZES = {
 }
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("size", SIZES)
 def test_a_size_is_no_size_of_a_cast(backend: str, size: str) -> None:
     """Behind sizeof, (int) - 1 is no cast of -1."""

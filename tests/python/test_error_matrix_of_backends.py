@@ -14,7 +14,7 @@ from pyop2cxx import op2
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.usefixtures("exits")
+pytestmark = [pytest.mark.usefixtures("exits"), pytest.mark.each_backend]
 
 BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 ADD = op2.Kernel("void add(double *y, const double *x) { y[0] += x[0]; y[1] += x[1]; }", "add")

@@ -73,7 +73,6 @@ def test_wrong_layers(wrong: Any) -> None:
 REGIONS = {"all": op2.ALL, "bottom": op2.ON_BOTTOM, "top": op2.ON_TOP}
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("region", [*REGIONS, "facets"])
 @pytest.mark.parametrize("periodic", [False, True])
 def test_columns_of_no_cells(backend: str, region: str, periodic: bool) -> None:

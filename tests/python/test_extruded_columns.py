@@ -26,7 +26,6 @@ LAYERS: dict[str, Any] = {
 STRATEGIES = (None, "block", "colour")
 
 
-@pytest.mark.pairwise
 @pytest.mark.usefixtures("exits")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("kind", LAYERS)

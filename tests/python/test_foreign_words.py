@@ -142,7 +142,6 @@ ROLES = {
 }
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("role", ROLES)
 def test_words_are_names_within_kernels(backend: str, role: str) -> None:

@@ -35,6 +35,7 @@ from pyop2cxx.graph.memory import numbered
 if TYPE_CHECKING:
     from pyop2cxx.graph.builder import Node
 
+pytestmark = pytest.mark.each_backend
 ADD = kernel("void add(double *s, const double *x) { s[0] += x[0]; }")
 STEP = ("twice p q", "gather", "spread", "step", "twice s q")
 
@@ -928,7 +929,6 @@ def _halved(dtype: str) -> tuple[op2.Dat, op2.Global, Any]:
     return x, left, add
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "int64"])
 @pytest.mark.parametrize("sign", [">", ">=", "<", "<="])
 def test_while_gives_the_same_whoever_repeats(backend: str, sign: str, dtype: str) -> None:

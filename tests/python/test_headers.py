@@ -217,7 +217,6 @@ def test_only_what_a_text_names_is_included() -> None:
     assert headers.needed(("complex",), (), cpp=True) == ()
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("kind", ["long long", "unsigned long long int", "long", "int64_t"])
 @pytest.mark.parametrize("how", ["parsed", "opaque", "C++"])
 @pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])

@@ -276,7 +276,6 @@ def test_rows_that_are_left_out_are_those_of_the_call(waits: str) -> None:
         assert mat.values.diagonal().tolist() == [1, 0, 1, 1]
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("waits", WAITING)
 @pytest.mark.parametrize("kind", ["Map", "entry", "permuted", "composed"])
 def test_a_map_whose_loops_wait_has_values_of_its_own(backend: str, kind: str, waits: str) -> None:

@@ -65,7 +65,6 @@ def run(code: str, **how: bool) -> list[float]:
     return values
 
 
-@pytest.mark.pairwise
 @each_backend
 @pytest.mark.parametrize("name", KEPT)
 def test_values_that_are_kept(name: str, backend: str) -> None:

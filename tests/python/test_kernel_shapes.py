@@ -62,7 +62,6 @@ def test_every_shape_is_printed(backend: str) -> None:
             assert "void " in str(loop.generate())
 
 
-@pytest.mark.pairwise
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("backend", [name for name in BACKENDS if name != "sequential"])
@@ -82,7 +81,6 @@ static double own(const double *x) { double v[2] = {x[0], 1}; return h(v); }
 """
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -161,7 +159,6 @@ def test_elements_that_meet_are_not_computed_side_by_side() -> None:
     np.testing.assert_array_equal(y.data_ro, expected)
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", ["abs", "labs", "sqrtf", "lround", "exp", "isnan", "cabs"])
 def test_a_kernels_own_function_is_not_that_of_the_library(backend: str, name: str) -> None:

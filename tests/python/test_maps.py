@@ -327,7 +327,6 @@ def spoiled(values: np.ndarray[Any, Any], **options: Any) -> tuple[Any, op2.Dat]
     return op2.ParLoop(ADD, from_, y(op2.INC, path), x(op2.READ)), y
 
 
-@pytest.mark.pairwise
 @pytest.mark.usefixtures("looked_at")
 @pytest.mark.parametrize("bad", [4, -2, 2**31 - 1])
 @pytest.mark.parametrize("has_run", [False, True])

@@ -73,7 +73,6 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize(("block", "dtype"), [*(((1, 1), dtype) for dtype in SINGLE), *BLOCKS])
 def test_products_are_those_of_dense_matrices(backend: str, block: Any, dtype: str) -> None:
     graph = Graph(*block, dtype)

@@ -45,7 +45,6 @@ CHANGES: dict[str, Callable[[op2.Mat], None]] = {
 }
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("dim", [1, 2])

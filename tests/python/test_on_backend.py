@@ -16,6 +16,7 @@ from pyop2cxx import backends, op2
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.runtime import runtime
 
+pytestmark = pytest.mark.each_backend
 NAMES = runtime.backend_names()
 THERE = [one.name for one in op2.backends() if one.available]
 

@@ -71,7 +71,6 @@ def result(kernel: str, *, chained: bool) -> NDArray[np.float64]:
     return x.data_ro.copy()
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
 def test_a_chain_keeps_what_is_not_overwritten(backend: str, name: str) -> None:

@@ -19,7 +19,6 @@ def _zero_of(data: Any) -> Action:
     return Action(f"zero {data.name}", data.zero, ((data, True),), True)
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "uint64"])
 @pytest.mark.parametrize("layout", ["aos", "soa"])
 @pytest.mark.parametrize("width", [1, 3])

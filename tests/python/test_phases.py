@@ -70,7 +70,6 @@ class Strip:
         assert self.sum.data_ro[0] == self.w_values.sum()
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s or "default")
 @pytest.mark.parametrize("lanes", [None, 4])

@@ -44,7 +44,6 @@ def _assert_sums(found: NDArray[np.generic], values: NDArray[np.generic]) -> Non
         np.testing.assert_array_equal(found, _expected(values))
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize("n", LENGTHS)
 def test_a_scan_of_any_length(backend: str, n: int, in_place: bool) -> None:
@@ -60,7 +59,6 @@ def test_a_scan_of_any_length(backend: str, n: int, in_place: bool) -> None:
             np.testing.assert_array_equal(x.data_ro, values)
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint64", "float32"])
 def test_a_scan_of_other_dtypes_wraps_around_as_numpy_does(backend: str, dtype: str) -> None:
     cells = op2.Set(1000)
@@ -117,7 +115,6 @@ def _scanned(
     return np.concatenate([np.full_like(values[:1], first), sums[:-1]])
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("inclusive", [False, True])
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 @pytest.mark.parametrize("n", [1, 16, 17, 256, 5001])

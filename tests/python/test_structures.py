@@ -356,7 +356,6 @@ CALLING = (
 )  # functions of the library, which know no lanes
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("lanes", [0, 4])
@@ -375,7 +374,6 @@ def test_on_every_backend(backend: str, lanes: int, case: str) -> None:
         np.testing.assert_allclose(a.data_ro, [expected(*row) for row in values], rtol=1e-12)
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_no_false_alarms(backend: str, case: str) -> None:

@@ -142,7 +142,6 @@ def _all_cases(code: str, n: int, is_reduced: bool) -> list[list[float]]:
     return [a.data_ro.tolist(), np.ravel(b.data_ro).tolist()]
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("is_reduced", [False, True], ids=["node", "global"])
 @pytest.mark.parametrize("selector", SELECTORS)
 @pytest.mark.parametrize("cases", ALL_CASES)

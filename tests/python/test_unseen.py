@@ -54,7 +54,6 @@ def expected(place: str, before: np.ndarray[Any, Any], x: np.ndarray[Any, Any]) 
     return found
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("text", [TEXT, EARLIER], ids=["once", "again"])
@@ -87,7 +86,6 @@ BRANCHES = """void k(double *q, const double *x) {
 }"""
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("rest", ["q[1] = 5;", "", "q[0] = q[1];", "q[(int)x[0] + 1] = 7;"])
 def test_a_path_that_leaves_values_is_no_mistake_for_rw(

@@ -121,7 +121,6 @@ def test_sums_stay_on_the_device(device: _core.Device, strictly: None) -> None:
     assert (dat.sum(), dat.max()) == (100, 2)
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_extremes_of_nan_are_nan_as_sums_are(backend: str, dtype: str, at: int) -> None:

@@ -91,7 +91,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def config(root: Path) -> Path:
     """Options for pytest without those of plugins, which need not be loaded."""
     made = root / "pytest.ini"
-    marks = "slow\n  pyop2\n  optimised\n  pairwise"
+    marks = "slow\n  pyop2\n  optimised\n  each_backend"
     # the package's plugin of pytest is imported by an editable installation before
     ignored = (
         "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"

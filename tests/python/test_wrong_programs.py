@@ -655,7 +655,6 @@ def values_of(w: World) -> list[Any]:
     return [w.a.values, *(one.data_ro.copy() for one in dats)]
 
 
-@pytest.mark.pairwise
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_mistake_is_reported_where_it_is(name: str, backend: str) -> None:
