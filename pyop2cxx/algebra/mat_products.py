@@ -13,7 +13,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.algebra import on_devices
-from pyop2cxx.algebra.on_devices import Flat
+from pyop2cxx.algebra.flat import Flat
 from pyop2cxx.base.access import INC, READ
 from pyop2cxx.base.arrays import c_name, core_dtype
 from pyop2cxx.data.dats import Dat, DatArg

@@ -9,8 +9,6 @@ travel to the device with commands, which are no copies.
 
 from __future__ import annotations
 
-import ctypes
-import weakref
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +16,8 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.algebra import device_blas
+from pyop2cxx.algebra.flat import Flat
+from pyop2cxx.algebra.ghost_rows import GhostRows
 from pyop2cxx.algebra.reductions import reduced as reduced  # of the seam
 from pyop2cxx.base.access import INC, READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name
@@ -46,48 +46,6 @@ if TYPE_CHECKING:
 _ON_DEVICE = (_core.Where.device, _core.Where.both)
 
 
-class Flat(Dat):
-    """The scalars of a Dat, Global or Mat, as a Dat on a Set of their own: the same memory.
-
-    Args:
-        carrier: The Dat, Global or Mat.
-        scalars: A Set of as many entities as scalars are used.
-        cdim: Scalars of an entity.
-    """
-
-    kind = "Flat"
-
-    def __init__(self, carrier: DataCarrier, scalars: Set, cdim: int = 1) -> None:
-        self.uid = runtime.next_uid()
-        self._name = carrier.name
-        self._dtype = carrier.dtype
-        self._cdim = cdim
-        self._dataset = scalars**cdim
-        self.set = scalars
-        self._layout = "aos"
-        self.host_values = None  # allocated by the carrier, which is not kept alive
-        self._whose = weakref.ref(carrier)
-        self.buffer = carrier.buffer
-        self.lent_out = carrier.lent_out
-        self._checked = {}
-        self.frozen = None
-        self.halo_valid = True
-
-    def __del__(self) -> None:
-        """Leave the carrier's memory alone."""
-
-    def allocated(self, member: str) -> Array:
-        """Return the whole array on the host, zeros if not yet allocated."""
-        return np.empty(0, self._dtype)
-
-    def host_array(self, member: str) -> Array:
-        """Return all scalars of the memory on the host, up to date or not."""
-        if (carrier := self._whose()) is not None:
-            carrier.host_array(member)  # allocates
-        memory = (ctypes.c_ubyte * self.buffer.n_bytes).from_address(self.buffer.address)
-        return np.ctypeslib.as_array(memory).view(self._dtype)
-
-
 class Operand(NamedTuple):
     """An argument of a kernel.
 
@@ -100,6 +58,11 @@ class Operand(NamedTuple):
     arg: Any
     dtype: np.dtype[Any]
     is_number: bool = False
+
+
+def ghost_rows(dats: Sequence[Dat], given: Sequence[Array], taken: Sequence[Array]) -> GhostRows:
+    """Return the packed rows of an exchange; the arguments are as of `GhostRows`."""
+    return GhostRows(dats, given, taken)
 
 
 def is_at(*operands: object, write: bool = True) -> bool:

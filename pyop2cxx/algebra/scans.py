@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.algebra.on_devices import Flat
+from pyop2cxx.algebra.flat import View
 from pyop2cxx.base.access import READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.dats import Dat, DatArg
@@ -83,8 +83,8 @@ class ScanLoops:
         )
         into, out_of = [], []
         if is_whole:  # chunks are parts of the Dats' memory
-            below: Any = _View(source, chunks, size * dim)
-            above: Any = _View(target, chunks, size * dim)
+            below: Any = View(source, chunks, size * dim)
+            above: Any = View(target, chunks, size * dim)
         else:
             below, above = self._levels(chunks, size, dim, dtype)
             rows = source.dataset.set
@@ -142,7 +142,7 @@ class ScanLoops:
         if level.set is on:
             return _arg(level, access)
         if not self._by_maps:
-            return _arg(_View(level, on, cdim), access)
+            return _arg(View(level, on, cdim), access)
         arity = cdim // level.cdim
         places = np.arange(on.size * arity, dtype=np.int32)
         return DatArg(level, Map(on, level.set, arity, places, "rows of a chunk"), access)
@@ -151,14 +151,6 @@ class ScanLoops:
 def chunk_rows(row_bytes: int) -> int:
     """Return how many rows a chunk has."""
     return min(max(CHUNK_BYTES // row_bytes, _LEAST_ROWS), _MOST_ROWS)
-
-
-class _View(Flat):
-    """A flat view that keeps the owning Dat alive."""
-
-    def __init__(self, carrier: Dat, rows: Set, cdim: int) -> None:
-        super().__init__(carrier, rows, cdim)
-        self._carrier = carrier
 
 
 def _level(chunks: Set, cdim: int, dtype: np.dtype[Any], values: Any = None) -> Dat:

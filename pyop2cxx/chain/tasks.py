@@ -82,11 +82,16 @@ def task_of(entry: Entry) -> tuple[_core.GraphTask, Lent] | None:
     return _core.graph.FillTask(mirror_of_loops(), carrier.buffer, b""), carrier.lent_out
 
 
-def is_plain(data: Any) -> bool:
-    """Say whether values are all there is: no ghosts, and no components of another Dat."""
+def is_whole(data: Any) -> bool:
+    """Say whether values have memory of their own: no components of another Dat."""
     if isinstance(data, Global):
         return True
-    if not isinstance(data, Dat) or data.stride or runtime.static:
-        return False
+    return isinstance(data, Dat) and not (data.stride or runtime.static)
+
+
+def is_plain(data: Any) -> bool:
+    """Say whether values are all there is: no ghosts, and no components of another Dat."""
+    if not is_whole(data) or isinstance(data, Global):
+        return is_whole(data)
     on = data.dataset.set
     return on.halo is None and bool(on.size == on.total_size)

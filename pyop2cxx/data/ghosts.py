@@ -94,16 +94,20 @@ class HaloExchange(OlderNames):
         """The number of values of an entity."""
         raise NotImplementedError
 
-    def _brought(self, use: _core.Use, member: str) -> Array:
+    def _brought(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> Array:
         raise NotImplementedError
 
     is_exchanging = False
     """Whether the Halo is at work: its uses of the Dat must not start another exchange."""
 
-    def all_rows(self: Any) -> Array:
-        """Return all values on the host, to be read and written; shape (set.total_size, cdim)."""
+    def all_rows(self: Any, use: _core.Use = _core.Use.read_write) -> Array:
+        """Return all values on the host, of shape (set.total_size, cdim).
+
+        Args:
+            use: What they are to be used for.
+        """
         if runtime.coherence.is_active or runtime.recorders or runtime.here.resting is not None:
-            values = self._brought(_core.Use.read_write, "a halo exchange")
+            values = self._brought(use, "a halo exchange", is_explicit=True)
         else:  # nothing waits, and there is no other memory
             values = self.allocated("a halo exchange")
         found: Array = values.reshape(len(values), self.cdim)

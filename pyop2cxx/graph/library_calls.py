@@ -10,7 +10,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
-from pyop2cxx.chain.tasks import is_plain, mirror_of_loops
+from pyop2cxx.chain.tasks import is_plain, is_whole, mirror_of_loops
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.whole import start_of
 from pyop2cxx.exceptions import CheckError, UnsupportedError
@@ -50,7 +50,7 @@ class Fill(HostCall):
     def task(self) -> _core.GraphTask | None:
         """Return a single command: zeros, or a few numbers."""
         target = self.target
-        if not is_plain(target):
+        if not is_whole(target):
             return None
         values = _host_values(target)
         is_zero = self.value == 0
@@ -99,7 +99,7 @@ class Copy(HostCall):
     def task(self) -> _core.GraphTask | None:
         """Return a single command; None if values are converted, or differ in layout."""
         source, target = self.source, self.target
-        if source is target or not (is_plain(source) and is_plain(target)):
+        if source is target or not (is_whole(source) and is_whole(target)):
             return None
         from_, to = _host_values(source), _host_values(target)
         if from_.dtype != to.dtype or np.shares_memory(from_, to):

@@ -16,6 +16,7 @@ from pyop2cxx.runtime.tuned_file import of_trial, size_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pyop2cxx.graph.messages import Plan
     from pyop2cxx.graph.operations import Operation
     from pyop2cxx.loop.parloop import ParLoop
 
@@ -206,11 +207,17 @@ class Program:
         segments: Callables taking the number of runs.
         loops: All loops, including loops of inner segments.
         n_inner: Number of inner segments.
+        plan: Messages of other processes around all runs; None: there are none.
     """
 
     def __init__(
-        self, segments: Sequence[Callable[[int], None]], loops: Sequence[ParLoop], n_inner: int
+        self,
+        segments: Sequence[Callable[[int], None]],
+        loops: Sequence[ParLoop],
+        n_inner: int,
+        plan: Plan | None = None,
     ) -> None:
+        self._plan = plan
         self._segments = tuple(segments)
         self.loops = tuple(loops)
         self._frozen_checks = [(loop.effects, loop.args, loop.label) for loop in loops]
@@ -254,12 +261,21 @@ class Program:
 
     @property
     def only_piece(self) -> Piece | None:
-        """The only piece; None for several pieces, or if a step needs Python."""
+        """The only piece; None for several pieces, or if a step or the plan needs Python."""
+        if self._plan is not None:
+            return None
         first = self._segments[0] if len(self._segments) == 1 else None
         return first if isinstance(first, Piece) else None
 
     def run(self, n: int) -> None:
         """Run everything, n times."""
+        if self._plan is not None:
+            self._plan.begin()
+        self._run(n)
+        if self._plan is not None:
+            self._plan.end()
+
+    def _run(self, n: int) -> None:
         if len(self._segments) == 1:
             self._segments[0](n)
             return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.graph.chains import ChainOperation
+from pyop2cxx.graph.messages import planned
 from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Placed, While
 from pyop2cxx.graph.passes import Passes
 from pyop2cxx.graph.pieces import Piece, Program
@@ -19,17 +20,17 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parloop import ParLoop
 
 
-def prepared(nodes: Iterable[Placed]) -> Program:
+def prepared(nodes: Sequence[Placed]) -> Program:
     """Compile and bind all loops of some nodes.
 
     Raises:
         CompilationError: The compiler rejects a kernel.
         StaticModeError: Under ``init(static=True)``.
     """
-    maker = _Maker()
-    maker.add(nodes)
+    maker, plan = _Maker(), planned(nodes)
+    maker.add(nodes if plan is None else plan.nodes)
     maker.end_sequence()
-    return Program(maker.segments, list(maker.loops.values()), maker.n_inner)
+    return Program(maker.segments, list(maker.loops.values()), maker.n_inner, plan)
 
 
 class _Maker:

@@ -367,6 +367,14 @@ def begin_to_bring(
         messages.begin(list(joined.values()), what)
 
 
+def travels(effects: Effects, args: Sequence[Arg]) -> str:
+    """Return the Dats with ghosts that a loop brings if out of date, and the way; empty: none."""
+    dats = [_field(args[i], k) for i, k, access in effects.ghosts if access in READING]
+    names = ", ".join(f"'{name}'" for name in dict.fromkeys(dat.name for dat in dats))
+    ways = {str(getattr(dat.dataset.set.halo, "transports", "its Halo")) for dat in dats}
+    return f"{names}, if out of date, by {', '.join(sorted(ways))}" if names else ""
+
+
 def end_to_bring(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
     """End `begin_to_bring`."""
     for i, k, _ in ghosts:

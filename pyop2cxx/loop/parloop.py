@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from pyop2cxx.loop.checks import (
     check_generate_options,
     check_parts,
 )
-from pyop2cxx.loop.execute import bind, can_bind, effects_of, phase_of, prepare
+from pyop2cxx.loop.execute import bind, can_bind, effects_of, phase_of, prepare, travels
 from pyop2cxx.loop.facts import LoopFacts, work_of
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting, passes
 from pyop2cxx.loop.layouts import wide
@@ -435,6 +436,7 @@ class ParLoop(Fixed, Shown):
         found: Explanation = explain.explain(
             self.current_request(), self.iterset.name, size, n_bytes, dats
         )
+        found = replace(found, ghosts=travels(self.effects, self.args))
         return found.planned(self.prepared) if self.epoch == runtime.epoch else found
 
     def _header(self, strategy: str) -> str:

@@ -57,6 +57,7 @@ class Explanation(Tabled):
         tuning: Numbers other than the backend's defaults, by name.
         level: Source of the choice: ``"rule"``, or the level of a measurement, see `op2.tune`.
         layout: Advice on the layout of Dats on a device; empty for none.
+        ghosts: Dats with ghosts brought from other processes, and the way; empty for none.
         calls: Number of runs so far of loops of the kind over as many elements, with the same
             backend and strategy; on a device the number of runs measured by `pyop2cxx.op2.profile`.
             After 32 sizes, other sizes within a factor of two share the counters.
@@ -96,6 +97,7 @@ class Explanation(Tabled):
     tuning: dict[str, bool | int | float]
     level: str = "rule"
     layout: str = ""
+    ghosts: str = field(default="", compare=False)
     calls: int = field(default=0, compare=False)
     seconds_per_call: float | None = field(default=None, compare=False)
     bytes_per_second: float | None = field(default=None, compare=False)
@@ -149,6 +151,7 @@ class Explanation(Tabled):
             ),
             ("tuning", numbers),
             ("layout", self.layout),
+            ("ghosts", self.ghosts),
             ("plan", self._plan()),
             ("time per call", self._time()),
         ]

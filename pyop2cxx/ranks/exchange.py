@@ -8,25 +8,27 @@ the exchange, so that ranks at different places are found at once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 import numpy as np
 
-from pyop2cxx import _core
 from pyop2cxx.base.access import WRITE
-from pyop2cxx.base.arrays import address_of, core_dtype
-from pyop2cxx.exceptions import ExecutionError, RanksError, user_line
-from pyop2cxx.runtime import communicators, runtime
+from pyop2cxx.ranks.on_device import OnDevice
+from pyop2cxx.ranks.row_messages import RowMessages
+from pyop2cxx.ranks.transports import Transports
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.processes import plain
 from pyop2cxx.sets.halo import Halo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyop2cxx import _core
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.dats import Dat
+    from pyop2cxx.data.lent import Lent
     from pyop2cxx.ranks.owners import Numbers
 
 _HEAD = 128
@@ -69,6 +71,11 @@ class RanksHalo(Halo):
     def comm(self) -> Any:
         """The communicator."""
         return self.messages.comm
+
+    @property
+    def transports(self) -> Transports:
+        """The ways between devices, with their measurements."""
+        return self.messages.transports
 
     def on_each(self, n: int) -> RanksHalo:
         """Return the Halo of a Set with as many entities on each entity."""
@@ -113,13 +120,15 @@ class Messages:
     Attributes:
         comm: As given.
         counts: How many exchanges were made, and the bytes sent by the rank.
+        transports: Move packed rows between devices.
     """
 
     def __init__(self, comm: Any) -> None:
         self.comm = comm
         self.counts = [0, 0]
-        self._known: dict[tuple[Any, ...], _Exchange] = {}
-        self._begun: list[_Exchange] = []
+        self.transports = Transports(comm)
+        self._known: dict[tuple[Any, ...], OnHost | OnDevice] = {}
+        self._begun: list[OnHost | OnDevice] = []
 
     def begin(self, dats: Sequence[Dat], what: str, mode: Access = WRITE) -> None:
         """Begin an exchange.
@@ -130,15 +139,46 @@ class Messages:
             mode: WRITE: ghosts get the values of owners. INC, MIN or MAX: owners get the values
                 of ghosts.
         """
-        key = (mode, *(dat.uid for dat in dats))
+        found = self.exchange(dats, what, mode)
+        self._begun.append(found)
+        self.counts[0] += 1
+        self.counts[1] += found.n_bytes
+        found.begin(dats)
+
+    def exchange(self, dats: Sequence[Dat], what: str, mode: Access = WRITE) -> OnHost | OnDevice:
+        """Return the exchange of some Dats, made the first time; the arguments are as of `begin`.
+
+        Values for ghosts are packed where loops run. All else goes through the host.
+        """
+        is_packed = mode is WRITE and runtime.device is not None and hasattr(dats[0], "allocated")
+        key = (mode, is_packed, *(dat.uid for dat in dats))
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= _MOST_EXCHANGES:
                 self._forget()
-            found = self._known[key] = _Exchange(self.comm, dats, what, mode)
-        self._begun.append(found)
-        self.counts[0] += 1
-        self.counts[1] += found.begin(dats)
+            lists = [dat.set.halo.lists for dat in dats]
+            is_back = mode is not WRITE
+            given = [one.ghosts if is_back else one.owned for one in lists]
+            taken = [one.owned if is_back else one.ghosts for one in lists]
+            text = _text(dats, what, mode)
+            made = partial(RowMessages, self.comm, text, [(dat.dtype, dat.cdim) for dat in dats])
+            found = (
+                OnDevice(self.transports, made, text, dats, given, taken)
+                if is_packed
+                else OnHost(made(given, taken), mode)
+            )
+            self._known[key] = found
+        return found
+
+    def tasks(self, dats: Sequence[Dat], what: str) -> list[_core.GraphTask] | None:
+        """Return the tasks of an exchange between devices; None if the host has to take part."""
+        found = self.exchange(dats, what)
+        return found.tasks() if isinstance(found, OnDevice) else None
+
+    def lent(self, dats: Sequence[Dat], what: str) -> list[Lent]:
+        """Return the lent memory of an exchange between devices."""
+        found = self.exchange(dats, what)
+        return [*found.rows.lent()] if isinstance(found, OnDevice) else []
 
     def end(self) -> None:
         """End the exchange begun first, and let Dats know."""
@@ -152,131 +192,46 @@ class Messages:
         self._known = {k: one for k, one in self._known.items() if one in self._begun}
 
 
-class _Exchange:
-    """Persistent messages for some Dats, one for each neighbour."""
+class OnHost:
+    """An exchange of rows that lie on the host.
 
-    def __init__(self, comm: Any, dats: Sequence[Dat], what: str, mode: Access) -> None:
-        self._comm, self._mode = comm, mode
-        names = ", ".join(dat.name for dat in dats)
-        verb = "brings" if mode is WRITE else f"adds up ({mode.name})"
-        sizes = ", ".join(f"{dat.cdim} x {dat.dtype}" for dat in dats)
-        self._text = plain(f"{what}, which {verb} {names} ({sizes})")
-        tag = crc32(self._text.encode()) % _MOST_TAGS
-        lists = [dat.set.halo.lists for dat in dats]
-        is_back = mode is not WRITE
-        given = [one.ghosts if is_back else one.owned for one in lists]
-        taken = [one.owned if is_back else one.ghosts for one in lists]
-        self._rows = [(dat.dtype, dat.cdim) for dat in dats]
-        self._out = self._buffers(given)
-        self._in = self._buffers(taken)
-        here = f"{self._text} at {user_line()}"  # of the first time: others are rarely elsewhere
-        for message in self._out.values():
-            message.bytes[:_HEAD] = np.frombuffer(here.encode()[:_HEAD].ljust(_HEAD), np.uint8)
+    Args:
+        exchange: The messages.
+        mode: As of `Messages.begin`.
+
+    Attributes:
+        n_bytes: Bytes sent by the rank.
+    """
+
+    def __init__(self, exchange: RowMessages, mode: Access) -> None:
+        self._exchange, self._mode = exchange, mode
+        self.n_bytes = exchange.n_bytes
         self._arrays: list[Array] = []
         self._dats: Sequence[Dat] = ()
-        self._requests = [
-            *(comm.Recv_init(one.bytes, source=r, tag=tag) for r, one in self._in.items()),
-            *(comm.Send_init(one.bytes, dest=r, tag=tag) for r, one in self._out.items()),
-        ]
-        requests, handle_bytes, status_bytes = communicators.handles_of(self._requests)
-        self._native = _core.Messages(
-            functions=communicators.persistent_functions(),
-            requests=requests,
-            handle_bytes=handle_bytes,
-            status_bytes=status_bytes,
-            sent=[piece for one in self._out.values() for piece in one.pieces()],
-            received=[piece for one in self._in.values() for piece in one.pieces()],
-        )
-        self._addresses: list[int] = []
-        self._n_bytes = sum(len(message.bytes) for message in self._out.values())
 
-    def _buffers(self, lists: list[dict[int, Numbers]]) -> dict[int, _Message]:
-        ranks = sorted({rank for one in lists for rank, numbers in one.items() if len(numbers)})
-        none = np.zeros(0, np.int64)
-        return {
-            rank: _Message([one.get(rank, none) for one in lists], self._rows) for rank in ranks
-        }
-
-    def begin(self, dats: Sequence[Dat]) -> int:
-        """Pack and send, and return the bytes."""
-        self._dats = dats
-        self._arrays = [dat.all_rows() for dat in dats]
-        self._addresses = [address_of(array) for array in self._arrays]
-        self._native.begin(self._addresses)
-        return self._n_bytes
+    def begin(self, dats: Sequence[Dat]) -> None:
+        """Pack the rows, and send them."""
+        self._dats, self._arrays = dats, [dat.all_rows() for dat in dats]
+        self._exchange.begin(self._arrays)
 
     def end(self) -> None:
-        """Wait, and unpack in the order of ranks."""
-        self._wait()
-        if self._mode is WRITE:
-            self._native.unpack(self._addresses)
-        else:
-            self._native.combine(self._addresses, self._mode.name)
+        """Wait, and put the received rows into the Dats, or combine them, in the order of ranks."""
+        self._exchange.end(self._arrays, self._mode)
         for dat in self._dats:
             dat.note_exchange(valid=self._mode is WRITE)
         self._arrays, self._dats = [], ()
 
-    def _wait(self) -> None:
-        try:
-            if self._native.poll(_POLLS_BEFORE_LOOK):
-                return
-            self._look_for_others()
-            requests, look = self._requests, self._look_for_others
-            runtime.processes.wait(self._comm, requests, self._text, look)
-        except (communicators.MPI.Exception, ExecutionError) as error:
-            raise RanksError(f"{self._text}: another rank sends something else: {error}") from None
-
-    def _look_for_others(self) -> None:
-        """Raise if a neighbour has sent a message of another exchange before the awaited one."""
-        mpi = communicators.MPI
-        waiting = zip(self._in, self._requests, strict=False)
-        for rank in [rank for rank, request in waiting if not request.Get_status()]:
-            status = mpi.Status()
-            if not self._comm.iprobe(rank, mpi.ANY_TAG, status) or status.Get_tag() > _MOST_TAGS:
-                continue
-            found = np.empty(max(status.Get_count(mpi.BYTE), _HEAD), np.uint8)
-            self._comm.Recv(found, source=rank, tag=status.Get_tag())
-            other = bytes(found[:_HEAD]).decode(errors="replace").strip()
-            raise RanksError(
-                f"ranks disagree: rank {self._comm.rank} is in {self._text} at {user_line()}, but "
-                f"rank {rank} is in {other}. All ranks must run the same loops in the same order"
-            )
-
     def free(self) -> None:
         """Give the requests back."""
-        for request in self._requests:
-            request.Free()
+        self._exchange.free()
 
 
-class _Message:
-    """The memory of a message: a text, and for each Dat the rows of some entities."""
-
-    def __init__(self, numbers: Sequence[Numbers], rows: Sequence[tuple[Any, int]]) -> None:
-        self._numbers = numbers
-        begins = [_HEAD]
-        for some, (dtype, width) in zip(numbers, rows, strict=True):
-            n_bytes = len(some) * width * dtype.itemsize
-            begins.append(begins[-1] + -(-n_bytes // _ALIGN) * _ALIGN)
-        self.bytes = np.zeros(begins[-1], np.uint8)
-        self._views = [
-            self.bytes[begin : begin + len(some) * width * dtype.itemsize]
-            .view(dtype)
-            .reshape(len(some), width)
-            for begin, some, (dtype, width) in zip(begins[:-1], numbers, rows, strict=True)
-        ]
-
-    def pieces(self) -> list[tuple[int, int, int, list[int], _core.DType]]:
-        """Return for each Dat index, bytes of a row, address in the message, rows and dtype."""
-        return [
-            (
-                i,
-                view.shape[1] * view.itemsize,
-                address_of(view),
-                some.tolist(),
-                core_dtype(view.dtype),
-            )
-            for i, (some, view) in enumerate(zip(self._numbers, self._views, strict=True))
-        ]
+def _text(dats: Sequence[Dat], what: str, mode: Access) -> str:
+    """Return an exchange in words, equal on all ranks."""
+    names = ", ".join(dat.name for dat in dats)
+    verb = "brings" if mode is WRITE else f"adds up ({mode.name})"
+    sizes = ", ".join(f"{dat.cdim} x {dat.dtype}" for dat in dats)
+    return plain(f"{what}, which {verb} {names} ({sizes})")
 
 
 def lists_of(comm: Any, shares: Sequence[Any], owners: Sequence[Array]) -> list[Lists]:

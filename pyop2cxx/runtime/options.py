@@ -151,6 +151,15 @@ OPTIONS: tuple[Option, ...] = (
         "waits where.",
     ),
     Option(
+        name="transport",
+        type=str,
+        default="auto",
+        choices=("auto", "staged", "stores", "nccl"),
+        help="How ghosts travel between the devices of several processes: `staged` through the "
+        "host and MPI, `nccl` from GPU to GPU, `stores` written by a kernel into the memory of "
+        "another GPU of the node; `auto` measures at the first exchange.",
+    ),
+    Option(
         name="deterministic",
         type=bool,
         default=False,

@@ -54,6 +54,9 @@ class DeviceAlgebra(Protocol):
     def reduced(self, dat: Any, what: str) -> Array | None:
         """Return the sum, minimum or maximum of a Dat; None if impossible."""
 
+    def ghost_rows(self, dats: Any, given: Any, taken: Any) -> Any:
+        """Return the packed rows of an exchange."""
+
     def add_matrix(self, alpha: Any, x: Any, y: Any) -> bool:
         """Compute ``y += alpha * x`` for matrices."""
 
