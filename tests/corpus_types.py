@@ -375,28 +375,26 @@ class Prism:
         self, region: op2.IterationRegion = op2.ALL, columns: Array | None = None
     ) -> tuple[Array, Array, Array]:
         """Return columns and layers of the cells, and their nodes; twice as many for facets."""
+        n_above = 2 if region == op2.ON_INTERIOR_FACETS else 1
+        # along cells, cells above, corners, both ends
+        above, end_ = np.arange(n_above)[:, None, None], np.arange(2)
         found = []
         for column in range(N_COLUMNS) if columns is None else columns:
             bottom, end = (int(b) for b in self.bounds[column])
-            cells = list(range(bottom, end - 1))
+            cells = np.arange(bottom, end - 1)
             if region == op2.ON_BOTTOM:
                 cells = cells[:1]
             elif region == op2.ON_TOP:
                 cells = cells[-1:]
             elif region == op2.ON_INTERIOR_FACETS and not self.periodic:
                 cells = cells[:-1]
-            for layer in cells:
-                n_above = 2 if region == op2.ON_INTERIOR_FACETS else 1
-                row = [
-                    corner * self.height
-                    + (layer + above + end_) % (self.height if self.periodic else 10**9)
-                    for above in range(n_above)
-                    for corner in self.corners[column]
-                    for end_ in (0, 1)
-                ]
-                found.append((column, layer, row))
-        column, layer, rows = zip(*found, strict=True)
-        return np.array(column), np.array(layer), np.array(rows)
+            height = cells[:, None, None, None] + above + end_
+            height = height % self.height if self.periodic else height
+            corners = np.array(self.corners[column])[:, None] * self.height
+            rows = (corners + height).reshape(cells.size, 2 * n_above * corners.size)
+            found.append((np.full(cells.size, column), cells, rows))
+        column, layer, nodes = map(np.concatenate, zip(*found, strict=True))
+        return column, layer, nodes
 
 
 def extruded_sum(

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
 
+QUICK_FLAGS = {"PYOP2CXX_CFLAGS": "-O0", "PYOP2CXX_CXXFLAGS": "-O0"}
+"""Half of the time of a C compiler goes to optimising; tests marked `optimised` need that."""
 os.environ.setdefault("PYOP2CXX_TUNE", "off")  # what a test measures is nothing for another
+if os.environ.get("PYOP2CXX_TEST_ALL") != "1" and not QUICK_FLAGS.keys() & os.environ.keys():
+    os.environ.update(QUICK_FLAGS)
 op2.configuration.reset()
 
 FIRST = (
@@ -160,15 +165,37 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 
 @pytest.fixture(autouse=True)
-def compiles_quickly(request: pytest.FixtureRequest) -> None:
-    """Compile `quickly` what a test with a parameter `backend` has, unless marked `optimised`.
+def compiles_quickly(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Compile a test's loops without optimisation, unless the test is marked `optimised`.
 
-    The loops of the corpus are marked so: they are compiled as users' are.
+    The loops of the corpus are marked so: they are compiled as users' are. For the C compiler the
+    environment says so to all processes; for PoCL it is said to tests with a parameter `backend`.
     """
+    if request.node.get_closest_marker("optimised") is not None:
+        with as_for_users():
+            yield
+        return
     callspec = getattr(request.node, "callspec", None)
-    is_opencl = callspec is not None and callspec.params.get("backend") == "opencl"
-    if is_opencl and request.node.get_closest_marker("optimised") is None:
+    if callspec is not None and callspec.params.get("backend") == "opencl":
         request.getfixturevalue("quickly")("opencl")
+    yield
+
+
+@contextmanager
+def as_for_users() -> Iterator[None]:
+    """Inside, the C compiler optimises, in this process and in those it starts."""
+    quick = {name: os.environ[name] for name in QUICK_FLAGS if name in os.environ}
+    if quick != QUICK_FLAGS:  # with make test-all, or somebody's own flags
+        yield
+        return
+    options = [name.removeprefix("PYOP2CXX_").lower() for name in quick]
+    for name, option in zip(quick, options, strict=True):
+        del os.environ[name]
+        op2.configuration[option] = ""
+    yield
+    os.environ.update(quick)
+    for name, option in zip(quick, options, strict=True):
+        op2.configuration[option] = quick[name]
 
 
 @pytest.fixture(autouse=True)

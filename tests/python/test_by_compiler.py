@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from preambles import Preamble
 
+pytestmark = pytest.mark.optimised  # a macro says whether
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 
 

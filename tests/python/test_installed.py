@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,9 @@ op2.par_loop(op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice"), cells,
 
 
 def compiler(folder: Path, options: str) -> str:
-    """A compiler with an option behind all others."""
+    """A compiler with an option behind all others; clang takes half of the time of GCC."""
     made = folder / "cxx"
-    made.write_text(f'#!/bin/sh\nexec c++ "$@" {options}\n')
+    made.write_text(f'#!/bin/sh\nexec {shutil.which("clang++") or "c++"} "$@" {options}\n')
     made.chmod(0o755)
     return str(made)
 

@@ -18,6 +18,8 @@ from pyop2cxx.base.moves import first_unfit_row, move_between
 from pyop2cxx.exceptions import DataValueError, UsageError
 
 PAIRS = [(a, b) for a in DTYPES for b in DTYPES]
+KEPT = [(a, b) for a, b in PAIRS if not np.dtype(a).kind == "c" != np.dtype(b).kind]
+"""Those by which no imaginary parts would be lost."""
 SPECIAL = [np.nan, np.inf, -np.inf, -0.0, 0.5, 3.4028235677973366e38, 3.4028234663852886e38, 1e-46]
 
 
@@ -94,11 +96,9 @@ def test_pairs_are_what_numpy_makes_of_them(source: str, target: str) -> None:
     assert first_unfit(values, np.dtype(target)) == (int(np.argmin(fits)),)
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize(("source", "target"), KEPT)
 def test_exact_values_lead_back(source: str, target: str) -> None:
     values = special(source)
-    if values.dtype.kind == "c" != np.dtype(target).kind:
-        return
     fits = held(values, np.dtype(target))
     with np.errstate(all="ignore"):
         there = values.astype(target)
@@ -123,9 +123,7 @@ def _parts_same(one: complex, other: complex) -> bool:
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_random_arrays_of_all_shapes(data: st.DataObject) -> None:
-    source, target = data.draw(st.sampled_from(PAIRS))
-    if np.dtype(source).kind == "c" != np.dtype(target).kind:
-        return
+    source, target = data.draw(st.sampled_from(KEPT))
     n, dim = data.draw(st.sampled_from([0, 1, 255, 256, 257, 775])), data.draw(st.integers(1, 3))
     few = data.draw(arrays(source, (4, dim)))
     values = np.resize(few, (n, dim))
