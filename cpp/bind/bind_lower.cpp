@@ -237,18 +237,19 @@ void bind_options(py::module_& core) {
       });
   py::class_<lower::Semantics>(core, "Semantics")
       .def(py::init([](bool deterministic, bool debug, const std::string& elementary,
-                       int convention) {
+                       int convention, bool by_element) {
              const auto* const found = std::ranges::find(kernel::elementary_names, elementary);
              if (found == std::end(kernel::elementary_names)) {
                throw UsageError(fmt::format("no functions of vectors are called '{}'", elementary));
              }
              const auto from =
                  static_cast<kernel::Elementary>(found - std::begin(kernel::elementary_names));
-             return lower::Semantics{deterministic, debug, from, convention};
+             return lower::Semantics{deterministic, debug, from, convention, by_element};
            }),
            py::kw_only(), py::arg("deterministic"), py::arg("debug"), py::arg("elementary"),
-           py::arg("convention"))
+           py::arg("convention"), py::arg("by_element") = false)
       .def_readonly("deterministic", &lower::Semantics::deterministic)
+      .def_readonly("by_element", &lower::Semantics::by_element)
       .def_property_readonly("elementary", [](const lower::Semantics& semantics) {
         return std::string(
             kernel::elementary_names[static_cast<std::size_t>(semantics.elementary)]);

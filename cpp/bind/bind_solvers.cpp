@@ -14,8 +14,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/overload.hpp"
 #include "bind/bind.hpp"
+#include "exec/exact_sum.hpp"
 #include "exec/exchange.hpp"
 #include "exec/incomplete_lu.hpp"
 #include "exec/krylov.hpp"
@@ -123,10 +125,49 @@ void bind_messages(py::module_& core) {
           py::arg("arrays"), py::arg("access"));
 }
 
+void bind_exact_sums(py::module_& core) {
+  using Parts = exec::ExactSum::Parts;
+  constexpr auto n_parts = static_cast<py::ssize_t>(std::tuple_size_v<Parts>);
+  core.def(
+      "exact_sums",
+      [](const Dense<double>& values, int n_threads) {
+        const auto width = values.ndim() == 2 ? static_cast<std::size_t>(values.shape(1)) : 1;
+        const auto given = values_of(values);
+        std::vector<exec::ExactSum> sums;
+        {
+          const py::gil_scoped_release unlocked;
+          sums = exec::column_sums(given, width, n_threads);
+        }
+        py::array_t<std::int64_t> found({static_cast<py::ssize_t>(width), n_parts});
+        for (std::size_t i = 0; i < width; ++i) {
+          std::ranges::copy(sums[i].parts(), found.mutable_data(static_cast<py::ssize_t>(i), 0));
+        }
+        return found;
+      },
+      py::arg("values"), py::arg("n_threads"),
+      "Return the exact sums of columns as integers, which may be added in any order.");
+  core.def(
+      "exact_rounded",
+      [](const Dense<std::int64_t>& given) {
+        if (given.ndim() != 2 || given.shape(1) != n_parts) {
+          throw UsageError("exact_rounded: expected the result of exact_sums");
+        }
+        py::array_t<double> found(given.shape(0));
+        for (py::ssize_t i = 0; i < given.shape(0); ++i) {
+          Parts parts;
+          std::copy_n(given.data(i, 0), parts.size(), parts.begin());
+          found.mutable_at(i) = exec::ExactSum::rounded(parts);
+        }
+        return found;
+      },
+      py::arg("parts"), "Return the nearest doubles to exact sums.");
+}
+
 }  // namespace
 
 void bind_solvers(py::module_& core) {
   bind_messages(core);
+  bind_exact_sums(core);
   using exec::KrylovEnd;
   using exec::KrylovMethod;
   py::enum_<KrylovMethod>(core, "KrylovMethod")

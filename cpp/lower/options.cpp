@@ -55,6 +55,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .flag(options.widths.summed)
       .flag(options.widths.scattered)
       .number(options.widths.index_bytes);
+  if (options.semantics.by_element) out.text("by element");
   out.open("soa");
   for (const int arg : options.widths.soa) out.number(arg);
   out.close().open("corners");

@@ -39,6 +39,8 @@ struct Semantics {
   bool debug = false;
   kernel::Elementary elementary = {};  ///< functions of vectors on lanes
   int convention = 1;  ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
+  /// Sums of targets in the order of elements, whatever elements a process has.
+  bool by_element = false;
   bool operator==(const Semantics&) const = default;
 };
 

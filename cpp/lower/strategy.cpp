@@ -315,11 +315,26 @@ Rules rules_on_grid(const Loop& loop, const Facts& facts, const std::vector<MapF
   return rules;
 }
 
+/// Does the order of elements decide on the bits, or on the values, of what is written by Maps?
+bool sees_order(const Loop& loop, const Races& races) {
+  if (!races.overwrites.empty()) return true;
+  return std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
+    const DType dtype = ir::dtype_of(arg);
+    return ir::target_map_of(arg) >= 0 && ir::access_of(arg) == Access::inc &&
+           (is_floating(dtype) || is_complex(dtype));
+  });
+}
+
 Rules rules_for(const Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
                 const Options& options) {
   Rules rules;
   if (is_for_team(loop, facts, options)) {
     rules.push_back({Strategy::team, "an element's arrays are too large for one lane"});
+  }
+  if (options.semantics.by_element && facts.lanes != Lanes::one &&
+      sees_order(loop, find_races(loop, maps))) {
+    rules.push_back({Strategy::scratch, "each target sums in the order of elements"});
+    rules.push_back({Strategy::direct, "one thread, in the order of elements"});
   }
   rules.push_back({Strategy::direct, "nothing can race"});
   if (class_of(facts) != DeviceClass::host) {
@@ -394,6 +409,18 @@ bool computes_with_complex(const kernel::KernelBody& body) {
 
 bool is_deterministic(Strategy strategy) {
   return strategy != Strategy::atomic && strategy != Strategy::block && strategy != Strategy::team;
+}
+
+/// May a strategy be taken where sums follow the order of elements?
+Verdict keeps_elements(Strategy strategy, const Loop& loop, const Races& races,
+                       const Facts& facts) {
+  if (!sees_order(loop, races)) return {};
+  if (strategy == Strategy::scratch) return {};
+  if (strategy == Strategy::direct && class_of(facts) == DeviceClass::host) return {};
+  if (strategy == Strategy::block && races.overlaps) return {};  // one block, one lane
+  return no(
+      "its order of additions depends on the elements of a process, and deterministic='ranks' was "
+      "asked for");
 }
 
 /// May @p kernel run on a device?
@@ -483,8 +510,14 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
   if (options.semantics.deterministic && !is_deterministic(strategy) && !in_order) {
     return no("its order of additions depends on the run, and deterministic=True was asked for");
   }
+  if (options.semantics.by_element) {
+    if (Verdict verdict = keeps_elements(strategy, loop, races, facts); !verdict.ok) return verdict;
+  }
   switch (strategy) {
     case Strategy::direct:
+      if (options.semantics.by_element && class_of(facts) == DeviceClass::host) {
+        return races.overlaps ? always_on_one_lane(races, facts) : Verdict{};  // on a single thread
+      }
       return always_on_one_lane(races, facts);
     case Strategy::owner:
       return owner_is_legal(loop, races, maps);
@@ -520,6 +553,12 @@ Choice choose(const Loop& loop, const Facts& facts, const std::vector<MapFacts>&
   check_supported(loop, facts);
   for (Choice& rule : rules_for(loop, facts, maps, options)) {
     if (applicable(rule.strategy, loop, facts, maps, options).ok) return std::move(rule);
+  }
+  if (options.semantics.by_element) {
+    throw UnsupportedError(fmt::format(
+        "par_loop '{}': with deterministic='ranks' the backend has no strategy in the "
+        "order of elements for it ({}); take the backend 'sequential'",
+        ir::name_of(loop), applicable(Strategy::scratch, loop, facts, maps, options).why));
   }
   throw InternalError("choose: no rule applies");
 }

@@ -133,6 +133,8 @@ __all__: list[str] = [
     "dot",
     "dtype_from_name",
     "elementary_sources",
+    "exact_rounded",
+    "exact_sums",
     "exchange",
     "force_strategy",
     "forked_after_parallel_region",
@@ -1030,7 +1032,10 @@ class Semantics:
         debug: bool,
         elementary: str,
         convention: typing.SupportsInt | typing.SupportsIndex,
+        by_element: bool = False,
     ) -> None: ...
+    @property
+    def by_element(self) -> bool: ...
     @property
     def deterministic(self) -> bool: ...
     @property
@@ -1781,6 +1786,21 @@ def elementary_sources(
 ) -> list[tuple[str, str, int, int, bool]]:
     """
     Elementary functions that a kernel calls: name, symbol of glibc, 2.minor, bytes of its vectors, whether there is a text.
+    """
+
+def exact_rounded(
+    parts: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Return the nearest doubles to exact sums.
+    """
+
+def exact_sums(
+    values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> numpy.typing.NDArray[numpy.int64]:
+    """
+    Return the exact sums of columns as integers, which may be added in any order.
     """
 
 def force_strategy(

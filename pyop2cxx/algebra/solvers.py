@@ -243,6 +243,7 @@ class Solver(Shown):
         package = _package(options, A, x, b)
         solve = _SOLVERS.get(package, _solve_plugged)
         if isinstance(A, Mat) and A.is_distributed:
+            A.refuse_bits("solve")
             solve = on_ranks.chosen(package)
         try:
             found, went = solve(A, x, b, options, self._kept)

@@ -95,8 +95,8 @@ def _why_eager(loop: ParLoop) -> str:
         )
     if loop.effects.again:
         return "it computes near ghosts of other processes again; call it outside of the chain"
-    if loop.effects.reduced:
-        return "a Global is reduced over several processes; call it outside of the chain"
+    if loop.effects.reduced or loop.effects.exact or loop.keeps_elements:
+        return "sums are made for several processes; call it outside of the chain"
     if loop.options.strategy or loop.options.lanes or runtime.device is not None:
         try:
             flow.choose(flow.here(loop.current_request()))

@@ -176,6 +176,8 @@ class GroupLoop:
         redirected: Names of the Dats read from another Dat.
     """
 
+    keeps_elements = False
+    """Loops with targets in the order of elements are in no group."""
     prepared: _core.PreparedLoop
     lent: tuple[Lent, ...] = ()
 

@@ -21,6 +21,7 @@ from pyop2cxx.base.conversions import (
     range_of,
 )
 from pyop2cxx.base.moves import address_of, move_between
+from pyop2cxx.data.exact import exact_dot
 from pyop2cxx.data.lent import Lent
 from pyop2cxx.exceptions import (
     DataTypeError,
@@ -447,6 +448,9 @@ class Algebra:
         self._check_like(other, name)
         runtime.require_running(self.label, name)
         self.check_summed(name)
+        if runtime.same_on_ranks and {self.dtype.kind, other.dtype.kind} & {"f", "c"}:
+            exact: Scalar = exact_dot(self, other, conjugate, self.ranks)
+            return exact
         if at_device(self, other, write=False):
             found: Scalar | None = device_algebra().dot(self, other, conjugate=conjugate)
             if found is not None:
@@ -488,6 +492,7 @@ class Algebra:
         if (
             is_held
             and self.ranks is None
+            and not runtime.same_on_ranks
             and at_device(self, other, write=False)
             and device_algebra().dot_into(self, other, target, conjugate=conjugate)
         ):

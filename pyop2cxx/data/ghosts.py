@@ -122,9 +122,12 @@ class HaloExchange(OlderNames):
     @property
     def has_exchange(self) -> bool:
         """Whether ghosts are exchanged now."""
-        return (
-            self.set.halo is not None and self.frozen is None and not self.exchanged.is_exchanging
-        )
+        is_frozen = self.frozen is not None and not self._is_summed_by_loops(self.frozen)
+        return self.set.halo is not None and not is_frozen and not self.exchanged.is_exchanging
+
+    def _is_summed_by_loops(self, mode: Access) -> bool:
+        """Whether each loop leaves all contributions with owners: freezing saves nothing."""
+        return mode in REDUCED and self.set.is_distributed
 
     def _exchange(self, operation: str, mode: Access) -> None:
         dat = self.exchanged
@@ -207,8 +210,9 @@ class HaloExchange(OlderNames):
         """
         mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self.label)
         self.refuse_frozen()
-        self.global_to_local_begin(mode)
-        self.global_to_local_end(mode)
+        if not self._is_summed_by_loops(mode):
+            self.global_to_local_begin(mode)
+            self.global_to_local_end(mode)
         self.frozen = mode
         runtime.n_frozen += 1
 
@@ -230,7 +234,7 @@ class HaloExchange(OlderNames):
             raise HaloFrozenError(f"{self.label}: the halo is not frozen")
         mode, self.frozen = self.frozen, None
         runtime.n_frozen -= 1
-        if mode in REDUCED:
+        if mode in REDUCED and not self._is_summed_by_loops(mode):
             self.local_to_global_begin(mode)
             self.local_to_global_end(mode)
 

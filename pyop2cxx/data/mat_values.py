@@ -141,6 +141,19 @@ class MatValues(DataCarrier):
                 "this one only; mat.gathered() is the whole matrix"
             )
 
+    def refuse_bits(self, member: str) -> None:
+        """Raise if sums along shared rows must have equal bits on any number of processes.
+
+        Raises:
+            UnsupportedError: Columns of a process are in an order of its own.
+        """
+        if self.is_distributed and runtime.same_on_ranks:
+            raise UnsupportedError(
+                f"{self.label}: '{member}' of a matrix shared by processes adds in the order of "
+                "the columns of a process, and deterministic='ranks' was asked for; take "
+                "deterministic=True, or mat.gathered()"
+            )
+
     def _allocate(self) -> None:
         rows, cols = self.block_dims
         shape = (len(self._sparsity.colidx), rows, cols)

@@ -480,6 +480,7 @@ class Mat(MatAlgebra, MatValues):
         """
         for dat, side, what in ((x, 1, "columns"), (y, 0, "rows")):
             self.check_vector(dat, side, what)
+        self.refuse_bits("mult")
         on_device = not self.is_distributed and at_device(*self, *x.split)
         if on_device and self._is_multiplied_on_device(x, y):
             return

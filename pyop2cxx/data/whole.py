@@ -13,6 +13,7 @@ from pyop2cxx.base.arrays import as_array, as_copy
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.base.moves import first_unfit_row
 from pyop2cxx.data.algebra import Algebra, at_device, n_threads, unfit
+from pyop2cxx.data.exact import exact_total
 from pyop2cxx.exceptions import DataTypeError, DataValueError, UsageError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import device_algebra
@@ -202,6 +203,11 @@ class WholeValues:
                 raise DataTypeError(f"{self.label}: '{what}' of complex values is not defined")
             if self._cdim == 0 or (self.set.size == 0 and self.ranks is None):
                 raise DataValueError(f"{self.label}: '{what}' of no values is not defined")
+        if what == "sum" and self._dtype.kind in "fc" and runtime.same_on_ranks:
+            values = self.data_ro
+            rows = values.reshape(len(values), self._cdim)
+            exact = exact_total(rows, self.ranks, self.label).reshape(values.shape[1:])
+            return exact.reshape(())[()] if self._cdim == 1 else exact
         found = device_algebra().reduced(self, what) if at_device(self, write=False) else None
         if found is None:
             found = _reduced_on_host(self.data_ro, what)

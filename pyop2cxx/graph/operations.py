@@ -101,7 +101,7 @@ class LoopOperation(Operation):
         if loop.epoch != runtime.epoch:
             loop.prepare()
         effects = loop.effects
-        over_ranks = effects.ghosts or effects.reduced or effects.again
+        over_ranks = effects.ghosts or effects.reduced or effects.again or effects.exact
         is_seen = loop.bound_run.is_watched or loop.wants_checks() or over_ranks
         return None if is_seen else loop.prepared
 

@@ -29,6 +29,7 @@ from pyop2cxx.exceptions import (
     user_line,
 )
 from pyop2cxx.loop.checks import check_maps, check_values
+from pyop2cxx.loop.exact import ExactRun, without_sums
 from pyop2cxx.loop.numberings import all_current, note_numberings, numberings_after
 from pyop2cxx.loop.over_ghosts import computes_again
 from pyop2cxx.loop.own_arguments import owned
@@ -74,6 +75,7 @@ class Effects:
         again: Whether near ghosts are computed, too, so that nothing is sent to owners.
         reduced: Globals combined over the processes of the Set, each once: argument and access.
         ranks: Their communicator; None for a Set of this process alone.
+        exact: Globals with exact sums of the elements' addends.
     """
 
     dats: tuple[int, ...]
@@ -83,6 +85,7 @@ class Effects:
     again: bool = False
     reduced: tuple[tuple[int, Access], ...] = ()
     ranks: Any = None
+    exact: tuple[int, ...] = ()
 
 
 def effects_of(parts: Sequence[Part], iterset: Set) -> Effects:
@@ -118,6 +121,20 @@ def effects_of(parts: Sequence[Part], iterset: Set) -> Effects:
         again=again,
         reduced=_reduced(parts, iterset),
         ranks=iterset.ranks,
+        exact=_exact(parts, iterset) if runtime.same_on_ranks else (),
+    )
+
+
+def _exact(parts: Sequence[Part], iterset: Set) -> tuple[int, ...]:
+    """Return the arguments that need exact sums: floating, or of elements on several processes."""
+    return _numbers(
+        part
+        for part in parts
+        if part.kind is Kind.TOTAL
+        and part.access is INC
+        and not part.is_of_matrix
+        and part.data.given_comm is not ALONE
+        and (part.data.dtype.kind in "fc" or iterset.is_distributed)
     )
 
 
@@ -195,6 +212,7 @@ class Run:
         watch: Looks at the arguments; None where nothing does.
         phases: Runs a part of the loop, with the same result; None: only the whole loop can run.
         overlaps: Whether the core is to be computed while values travel to ghosts.
+        is_plain: Whether the kernel is all there is, if nothing else says otherwise.
     """
 
     __slots__ = (
@@ -219,6 +237,7 @@ class Run:
         watch: Watch | None = None,
         phases: Callable[[_core.Phase], bool] | None = None,
         overlaps: bool = False,
+        is_plain: bool = True,
     ) -> None:
         self.label = what
         self.effects = effects
@@ -231,7 +250,7 @@ class Run:
         self._phases = phases if watch is None else None
         self._overlaps = overlaps and self._phases is not None
         # most loops are plain: the needs of others are checked once a run
-        self._is_plain = not (
+        self._is_plain = is_plain and not (
             self._ghosts or self._assembled or self._combines or watch is not None
         )
 
@@ -489,6 +508,11 @@ def prepare(loop: Any) -> None:
     is_watched = debug or checks or (runtime.configuration["strict"] and _may_change(loop.parts))
     if is_watched:
         check_maps(loop)
+    if loop.effects.exact:
+        run = ExactRun(loop).run
+        loop.bound_run = Run(loop.label, without_sums(loop.effects), run, is_plain=False)
+        loop.epoch = epoch
+        return
     phases: Callable[[_core.Phase], bool] | None = None
     if checks and loop.kernel.core.body is not None:
         checked = seams.check_mode().CheckedRun(loop)
@@ -615,6 +639,8 @@ def prepared(
     operations, float_bytes = loop.work
     is_usual = not (request.tuning or engine.tuned.has_loops or runtime.configuration["tuning"])
     n_threads = facts.threads_for(operations) if is_usual else engine.n_threads
+    if loop.kernel.calls_petsc or (loop.keeps_elements and executable.strategy == "direct"):
+        n_threads = 1
     return _core.PreparedLoop(
         executable=executable,
         binding=facts.binding(
@@ -625,7 +651,7 @@ def prepared(
             matrix_paths=facts.matrix_paths(built),
         ),
         options=_core.LaunchOptions(
-            n_threads=1 if loop.kernel.calls_petsc else n_threads,
+            n_threads=n_threads,
             block_size=loop.options.block_size,
             useful_bytes=facts.useful_bytes,
             tuning=flow.launch_tuning(request, device),

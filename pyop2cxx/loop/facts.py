@@ -55,8 +55,10 @@ class LoopFacts:
         """
         configured = runtime.configuration
         tuning = tuning_of(backend.facts, given.get("tuning", ()))
+        deterministic = given.get("deterministic", configured["deterministic"])
         semantics = _core.Semantics(
-            deterministic=bool(given.get("deterministic", configured["deterministic"])),
+            deterministic=bool(deterministic),
+            by_element=deterministic == "ranks",
             debug=bool(given.get("debug", configured["debug"])),
             elementary=runtime.configuration["lane_functions"],
             convention=given.get("convention", 1),

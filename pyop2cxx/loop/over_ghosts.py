@@ -11,10 +11,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pyop2cxx.base.access import READ, RW, WRITE
+from pyop2cxx.base.access import INC, READ, RW, WRITE
 from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.loop.parts import Kind
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.items import in_global_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +58,8 @@ def with_ghosts(items: Items, iterset: Set, parts: Sequence[Part], what: str) ->
                     "ghosts would be counted twice; make two loops"
                 )
         return items
+    if runtime.same_on_ranks and not items.extruded:
+        return in_global_order(items, iterset)
     n = iterset.exec_size
     return replace(items, n=n, n_boundary=n - iterset.core_size)
 
@@ -108,7 +112,9 @@ def computes_again(iterset: Set, parts: Sequence[Part]) -> bool:
     """Say whether a loop runs over near ghosts, too: on all ranks, also where there are none."""
     if not iterset.is_distributed or not _written(parts):
         return False
-    return not any(part.kind is Kind.TOTAL and part.access in REDUCED for part in parts)
+    if runtime.same_on_ranks:  # each element has a place of its own for the addend
+        return True
+    return not any(part.kind is Kind.TOTAL and part.access is INC for part in parts)
 
 
 def _written(parts: Sequence[Part]) -> list[Part]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.base.access import READ
 from pyop2cxx.base.fixed import Fixed
 from pyop2cxx.exceptions import (
     KernelTypeError,
@@ -153,6 +154,7 @@ class ParLoop(Fixed, Shown):
             check_forms(args, self.label)
         self.items = with_ghosts(self.items, iterset, self.parts, self.label)
         self.distribution = runtime.n_distributions
+        self.is_same_on_ranks = runtime.same_on_ranks
         self.seen = runtime.epoch
         self._adapt_kernel()
         self.built: Symbolic | None = None
@@ -227,13 +229,16 @@ class ParLoop(Fixed, Shown):
 
     def follow_distribution(self) -> None:
         """Have the items and arrays of now, if `op2.distribute` has shared Sets since."""
-        if self.distribution == runtime.n_distributions:
+        if self.distribution == runtime.n_distributions and (
+            self.is_same_on_ranks == runtime.same_on_ranks
+        ):
             return
         self.items = self._owned_items()
         self.take(self.args)
         self.items = with_ghosts(self.items, self.iterset, self.parts, self.label)
         self.note_effects()
         self.distribution = runtime.n_distributions
+        self.is_same_on_ranks = runtime.same_on_ranks
 
     def _check_kernel(self) -> None:
         handles = {part.number for part in self.parts if part.kind is Kind.HANDLE}
@@ -541,7 +546,9 @@ class ParLoop(Fixed, Shown):
     @property
     def is_kept(self) -> bool:
         """Whether the loop is prepared, and later runs may reuse the preparation without data."""
-        return self.epoch == runtime.epoch and not self.bound_run.is_watched
+        if self.epoch != runtime.epoch or self.effects.exact:
+            return False
+        return not self.bound_run.is_watched
 
     def prepare(self) -> None:
         """Prepare the run: check the arguments and choose the text."""
@@ -580,6 +587,14 @@ class ParLoop(Fixed, Shown):
             lanes=given.get("lanes", self.options.lanes),
             tuning=tuning,
             column_fill=partial(self.facts.column_fill, built),
+        )
+
+    @property
+    def keeps_elements(self) -> bool:
+        """Whether targets of Maps are written in the order of elements, for equal bits."""
+        return runtime.same_on_ranks and any(
+            part.access is not READ and (part.map_ is not None or part.is_of_matrix)
+            for part in self.parts
         )
 
     def map_facts(self, map_: Any) -> _core.plan.MapFacts:

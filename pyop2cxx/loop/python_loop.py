@@ -17,6 +17,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.base.regions import ALL
 from pyop2cxx.data.ragged import RaggedMap
+from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.loop.execute import Run, checked_epoch
 from pyop2cxx.loop.numberings import note_numberings, numberings_after
 from pyop2cxx.loop.parloop import ParLoop
@@ -140,6 +141,15 @@ class PythonLoop(ParLoop):
     def prepare(self) -> None:
         """Prepare the run: check the arguments and choose the text."""
         epoch = checked_epoch(self)
+        if (
+            runtime.same_on_ranks
+            and self.iterset.is_distributed
+            and (self.effects.again or self.effects.exact)
+        ):
+            raise UnsupportedError(
+                f"{self.label}: a Python function adds in the order of the elements of a process, "
+                "and deterministic='ranks' was asked for; write op2.Kernel(text of C, name)"
+            )
         if self.wants_checks():
             note_numberings(numberings_after(self, check=True))
         calls = _Calls(self, self._function)

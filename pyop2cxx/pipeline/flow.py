@@ -70,7 +70,7 @@ def known(request: Request) -> Known | None:
         request: The request of a loop.
     """
     tuned = runtime.engine.tuned
-    if not tuned.has_loops or not is_free(request):
+    if not tuned.has_loops or not is_free(request) or request.options.semantics.by_element:
         return None
     key, size = measured_key(request), size_of(request.n_elements)
     if runtime.engine.expected or runtime.configuration["eti_only"]:

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, cast
 
 from pyop2cxx import _core
 from pyop2cxx.base.folders import backend_names
@@ -163,7 +163,9 @@ OPTIONS: tuple[Option, ...] = (
         name="deterministic",
         type=bool,
         default=False,
-        help="The same bits whatever the number of threads: only strategies that keep an order.",
+        choices=("ranks",),
+        help="The same bits whatever the number of threads: only strategies that keep an order. "
+        "'ranks': also whatever the number of processes (docs/processes.md).",
     ),
     Option(
         name="lazy",
@@ -402,13 +404,7 @@ class Configuration(MutableMapping[str, Any]):
 
     def _checked(self, name: str, value: object) -> bool | int | str:
         option = self._option(name)
-        found = _normalised(option, value)
-        # bool is an int, so the exact type must be asked for
-        if type(found) is not option.type:
-            raise ConfigurationError(
-                f"option '{name}' must be {_name_of(option.type)}, got {value!r} "
-                f"of type {type(value).__name__} ({option.help})"
-            )
+        found = _typed(option, value)
         if isinstance(found, str):
             check_text(found, f"option '{name}'", ConfigurationError)
         if isinstance(found, int) and found < 0:
@@ -423,10 +419,24 @@ class Configuration(MutableMapping[str, Any]):
         if found == option.default or (is_backend and found in self._near()):
             return found
         choices = self._backends() if is_backend else option.choices
-        if (choices or is_backend) and found not in choices:
+        if isinstance(found, str) and (choices or is_backend) and found not in choices:
             kind = UnknownBackendError if is_backend else ConfigurationError
             raise kind(f"option '{name}' has no value {value!r}; there are: {_listed(choices)}")
         return found
+
+
+def _typed(option: Option, value: object) -> bool | int | str:
+    found = _normalised(option, value)
+    # bool is an int, so the exact type must be asked for
+    is_word = option.type is bool and found in option.choices
+    if type(found) is option.type or is_word:
+        return cast("bool | int | str", found)
+    more = option.choices if option.type is bool else ()
+    words = " or ".join([_name_of(option.type), *map(repr, more)])
+    raise ConfigurationError(
+        f"option '{option.name}' must be {words}, got {value!r} "
+        f"of type {type(value).__name__} ({option.help})"
+    )
 
 
 def _normalised(option: Option, value: object) -> object:
@@ -488,6 +498,8 @@ def _check_words(name: str, text: str) -> None:
 def _parsed(option: Option, text: str) -> bool | int | str:
     if option.type is bool:
         word = text.strip().lower()
+        if word in option.choices:
+            return word
         if word not in _TRUE_WORDS + _FALSE_WORDS:
             raise ConfigurationError(
                 f"expected one of {_listed(_TRUE_WORDS + _FALSE_WORDS)}, got {text!r}"

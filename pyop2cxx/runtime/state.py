@@ -244,6 +244,11 @@ class Runtime:
         self.said.add(what)
         return is_new
 
+    @property
+    def same_on_ranks(self) -> bool:
+        """Whether results have the same bits on any number of processes."""
+        return bool(self.configuration["deterministic"] == "ranks")
+
     def at_once(self) -> AbstractContextManager[None]:
         """Run the loops of a `with` block when they are called, also within a chain.
 

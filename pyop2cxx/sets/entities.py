@@ -54,6 +54,8 @@ class Entities(Shown):
     _extruded_periodic = False
     _n_computed: int | None = None
     """Owned entities and ghosts that loops may compute again; None: none are."""
+    in_order: Any = None
+    """The items of loops in the order of the whole Set, if a loop needed the order."""
     each_of: Entities | None = None
     """The Set with some entities of this one on each of its own, made after `op2.distribute`."""
     numbering = 0
@@ -218,7 +220,7 @@ class Entities(Shown):
         self._sizes, self._n_computed = (core, owned, total), computed
         self._halo, self.given_comm = halo, comm
         self.flat_sets.clear()
-        self.column_map = None
+        self.column_map = self.in_order = None
 
     @property
     def all_part(self) -> SetPartition:

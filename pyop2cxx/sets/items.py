@@ -102,6 +102,33 @@ def items_of(iterset: Set, region: IterationRegion | None, pass_layer: bool, wha
     )
 
 
+def in_global_order(items: Items, iterset: Set) -> Items:
+    """Return the items of a shared Set, near ghosts too, in the order of the whole Set.
+
+    Args:
+        items: The owned items, without extrusion.
+        iterset: The Set of the loop.
+    """
+    known = iterset.in_order
+    if known is None:
+        n = iterset.exec_size
+        order = np.argsort(iterset.global_numbers[:n], kind="stable")
+        visited = iterset.indices[order] if isinstance(iterset, Subset) else order
+        wide = items.whole.total_size > MOST_INT32
+        listed = np.ascontiguousarray(visited, np.int64 if wide else np.int32).reshape(-1, 1)
+        known = iterset.in_order = Items(
+            iteration=_kind(items.whole, subset=True),
+            n=n,
+            facets=False,
+            base=items.base,
+            whole=items.whole,
+            tables=(_table(listed, items.whole.total_size),),
+            arrays=(listed,),
+        )
+    found: Items = known
+    return found
+
+
 def _n_boundary(iterset: Set) -> int:
     """Return how many entities are owned but not core."""
     return iterset.size - iterset.core_size if iterset.is_sized else 0
@@ -225,13 +252,13 @@ def _listed_cells(
     return n, n_boundary, arrays
 
 
-def _table(array: Array) -> _core.MapTable:
+def _table(array: Array, n_targets: int = MOST_INT32) -> _core.MapTable:
     return _core.MapTable(
         address=address_of(array),
         index_bytes=array.itemsize,
         n_rows=array.shape[0],
         arity=array.shape[1],
-        n_targets=MOST_INT32,
+        n_targets=n_targets,
     )
 
 

@@ -68,6 +68,8 @@ class Trial:
             first process knows.
         loop: Plain data of a random loop.
         problem: The loop of a case.
+        is_exact: Whether results must have the bits of a process alone.
+        alone: The same loop, not distributed, and the objects to compare.
     """
 
     name: str
@@ -77,6 +79,8 @@ class Trial:
     expected: dict[str, tuple[Any, float]] = field(default_factory=dict)
     loop: Loop | None = None
     problem: Any = None
+    is_exact: bool = False
+    alone: tuple[Any, dict[str, Any]] | None = None
     parloop: Any = None
     data: dict[str, Any] = field(default_factory=dict)
 
@@ -174,6 +178,11 @@ def make_random(trial: Trial, n_ranks: int) -> None:
     exec(setup(loop), names)
     maps = [names[path.name] for path in loop.paths_used()]
     trial.parloop, trial.data = names["make"](**trial.way.how)
+    if trial.is_exact:
+        others = dict[str, Any]()
+        exec(setup(loop), others)
+        trial.alone = others["make"](**trial.way.how)
+        flow.wanted(trial.alone[0].current_request())
     share(names["cells"], maps, trial, n_ranks)
     if trial.late:
         old = trial.parloop
@@ -227,6 +236,10 @@ def make_case(trial: Trial, n_ranks: int) -> None:
         epsilon = np.finfo(want.dtype).eps * 4 if want.dtype.kind in "fc" else 0.0
         most = float(np.abs(want).max()) if want.size else 0.0
         trial.expected[str(i)] = want, max(case.tolerance, epsilon) * most
+    if trial.is_exact and not has_mats:
+        other = case.problem()
+        data = {str(i): carrier for i, (carrier, _) in enumerate(other.expected)}
+        trial.alone = op2.ParLoop(other.kernel, other.iterset, *other.args, **how), data
     share(problem.iterset, [arg.map_ for arg in problem.args], trial, n_ranks)
     trial.parloop = old or op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **how)
 
@@ -275,12 +288,9 @@ def run_it(trial: Trial) -> tuple[str, str]:
     """Run a loop that is made, and compare."""
     op2.init(**trial.way.options)
     try:
-        if trial.way.chained:
-            with op2.chain():
-                for _ in range(trial.way.chained):
-                    trial.parloop.compute()
-        else:
-            trial.parloop.compute()
+        if trial.alone is not None:
+            call(trial.alone[0], trial.way)
+        call(trial.parloop, trial.way)
         found = {name: whole(carrier) for name, carrier in trial.data.items()}
     except UnsupportedError as error:
         return "refused", why(error)
@@ -292,6 +302,29 @@ def run_it(trial: Trial) -> tuple[str, str]:
         is_fine = got == want if most == 0.0 else np.abs(got - want) <= most
         if not np.all(is_fine | ((got != got) & (want != want))):
             return "wrong", f"{name}: got {got.ravel().tolist()}, expected {want.ravel().tolist()}"
+    return differing_bits(trial, found) if trial.alone is not None else ("", "")
+
+
+def call(loop: Any, way: Way) -> None:
+    """Run a loop, or as often as that is wanted in a chain."""
+    if not way.chained:
+        loop.compute()
+        return
+    with op2.chain():
+        for _ in range(way.chained):
+            loop.compute()
+
+
+def differing_bits(trial: Trial, found: dict[str, Any]) -> tuple[str, str]:
+    """Compare with the bits of a process alone."""
+    assert trial.alone is not None
+    for name, carrier in trial.alone[1].items():
+        want, got = np.ascontiguousarray(whole(carrier)), np.ascontiguousarray(found[name])
+        is_nan = (want != want) & (got != got)
+        bits = [np.where(is_nan, 0, one).astype(one.dtype).tobytes() for one in (got, want)]
+        if bits[0] != bits[1]:
+            off = np.abs(got - want).max()
+            return "bits", f"{name} off by {off}: got {got.ravel().tolist()}, {want.tolist()}"
     return "", ""
 
 
@@ -301,7 +334,7 @@ def agreed(found: tuple[str, str], comm: Any, *, may_differ: bool = False) -> tu
     kinds = {kind for kind, _ in every}
     if kinds == {found[0]}:
         return found
-    if kinds <= {"", "wrong"}:
+    if kinds <= {"", "wrong", "bits"}:
         return next(one for one in every if one[0])
     if may_differ and kinds <= {"", "refused"}:
         return next(one for one in every if one[0])
@@ -326,19 +359,26 @@ def run_batch(trials: list[Trial], comm: Any) -> None:
             finish(trial, kind, message, comm)
         else:
             ready.append(trial)
-    alike: dict[tuple[bool, bool], list[Trial]] = {}
+    alike: dict[tuple[Any, bool], list[Trial]] = {}
     seen: Counter[str] = Counter()
     for trial in ready:
+        if (
+            trial.is_exact
+            and getattr(trial.parloop, "effects", None)
+            and trial.parloop.effects.exact
+        ):
+            continue  # its text is of another loop
         seen[trial.parloop.kernel.name] += 1
         is_first = seen[trial.parloop.kernel.name] == 1
         if is_first and not trial.way.how.get("check"):
-            key = bool(trial.way.options["deterministic"]), trial.problem is None
+            key = trial.way.options["deterministic"], trial.problem is None
             alike.setdefault(key, []).append(trial)
     for (deterministic, is_random), group in alike.items():
         op2.init(deterministic=deterministic)
         if is_random or group[0].way.backend == "opencl":
             with contextlib.suppress(CompilationError, UnsupportedError):  # said below
                 compile_batch([trial.parloop for trial in group])
+                compile_batch([trial.alone[0] for trial in group if trial.alone is not None])
     for trial in ready:
         tell(comm, trial, "begun", "")
         finish(trial, *agreed(run_it(trial), comm), comm)
@@ -384,7 +424,7 @@ def work(given: argparse.Namespace) -> None:
         for trial in trials:  # constants of cases have equal names: one after the other
             if trial.name in skipped:
                 continue
-            batch = [trial]
+            batch = [in_mode(trial, is_exact=given.exact)]
             run_batch(batch, comm)
         return
     seeds = [
@@ -392,7 +432,16 @@ def work(given: argparse.Namespace) -> None:
     ]
     for first in range(0, len(seeds), N_BATCH):
         part = seeds[first : first + N_BATCH]
-        run_batch([trial_of_seed(seed, backend, comm) for seed in part], comm)
+        trials = [trial_of_seed(seed, backend, comm) for seed in part]
+        run_batch([in_mode(trial, is_exact=given.exact) for trial in trials], comm)
+
+
+def in_mode(trial: Trial, *, is_exact: bool) -> Trial:
+    """Let a loop have the bits of a process alone, if this is wanted."""
+    if is_exact:
+        trial.is_exact = True
+        trial.way = replace(trial.way, options={**trial.way.options, "deterministic": "ranks"})
+    return trial
 
 
 # The parent
@@ -431,13 +480,16 @@ def mpiexec() -> str:
     return found
 
 
-def run_program(n_ranks: int, backend: str, options: list[str], total: Total) -> None:
+def run_program(
+    n_ranks: int, backend: str, options: list[str], total: Total, *, is_exact: bool
+) -> None:
     """Run loops in one program; where it ends early, go on in others without its last loop."""
     done: list[str] = []
     while True:
         with own_caches() as folder:
             command = [mpiexec(), "-n", str(n_ranks), sys.executable, __file__, "--worker"]
             command += ["--folder", str(folder), "--backend", backend, *options]
+            command += ["--exact"] * is_exact
             command += ["--skip", *done] if done else []
             environment = {**os.environ, "PYTHONPATH": paths(), "PYOP2CXX_THREADS": "2"}
             child = subprocess.Popen(
@@ -491,6 +543,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="of the first")
     parser.add_argument("--turns", type=int, default=1, help="how often the corpus runs on each")
     parser.add_argument("--every", type=int, default=1, help="a case of so many of the corpus")
+    parser.add_argument("--exact", action="store_true", help="with deterministic='ranks'")
     parser.add_argument("--minutes", type=float, default=1e7, help="begin nothing later")
     for name in ("--folder", "--corpus-turn"):
         parser.add_argument(name, help=argparse.SUPPRESS)
@@ -524,7 +577,7 @@ def main() -> int:
     for n_ranks, backend, options in tasks(given):
         if time.monotonic() - start > 60 * given.minutes:
             break
-        run_program(n_ranks, backend, options, total)
+        run_program(n_ranks, backend, options, total, is_exact=given.exact)
         words = ", ".join(f"{n} {kind}" for kind, n in sorted(total.kinds.items()))
         seconds = time.monotonic() - start
         print(f"{n_ranks} x {backend} {' '.join(options)}: {words}, {seconds:.0f} s", flush=True)

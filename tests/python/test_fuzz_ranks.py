@@ -44,9 +44,16 @@ def test_random_loops_and_the_corpus_on_processes(n: int, backend: str) -> None:
     found = counts(
         [
             *("--ranks", str(n), "--backend", backend, "--seed", str(1000 * n)),
-            *("--count", "40", "--every", "8"),
+            *("--count", "25", "--every", "12"),
         ]
     )
+    assert found["right"] >= found.get("refused", 0) / 2
+
+
+@pytest.mark.parametrize(("n", "backend"), [(3, "sequential"), (2, "openmp")])
+def test_loops_have_the_bits_of_one_process(n: int, backend: str) -> None:
+    options = ["--exact", "--ranks", str(n), "--backend", backend, "--seed", str(500 * n)]
+    found = counts([*options, "--count", "25", "--every", "16"])
     assert found["right"] >= found.get("refused", 0) / 2
 
 
@@ -60,3 +67,5 @@ def test_a_wrong_value_is_seen() -> None:
         assert ranks.run_it(trial) == ("", "")
     trial.expected = {"x": ([4.0, 5.0, 6.6], 0.5)}
     assert ranks.run_it(trial)[0] == "wrong"
+    trial.expected, trial.alone = {}, (loop, {"x": op2.Dat(cells, [5.0, 6.0, 7.0 + 1e-15])})
+    assert ranks.run_it(trial)[0] == "bits"

@@ -386,3 +386,97 @@ except Exception as error:
     found = outputs(text, 3)
     assert len(found) == 3
     assert all("components of Dat 'both' are used with READ and INC" in line for line in found)
+
+
+def test_frozen_sums_are_added_once() -> None:
+    text = (
+        EDGES
+        + """
+g = op2.Global(1, 0.0)
+one = op2.Kernel("void one(double *y) { y[0] += 1; y[1] += 1; }", "one")
+two = op2.Kernel("void two(double *y, double *g) { y[0] += 1; y[1] += 1; g[0] += 1; }", "two")
+op2.distribute(cells, np.arange(6) % n)
+with y.frozen_halo(op2.INC):
+    op2.par_loop(one, edges, y(op2.INC, e2c))
+    op2.par_loop(two, edges, y(op2.INC, e2c), g(op2.INC))
+print(y.gathered().tolist(), g.data_ro)
+"""
+    )
+    assert outputs(text, 3) == ["[2.0, 4.0, 4.0, 4.0, 4.0, 2.0] [5.]"] * 3
+
+
+def test_loops_with_an_extremum_write_through_maps() -> None:
+    text = (
+        EDGES
+        + """
+g = op2.Global(1, 100.0)
+put = op2.Kernel("void put(const double *x, double *y, double *g)"
+                 " { y[0] = 2 * x[0]; y[1] = 2 * x[1]; g[0] = fmin(g[0], x[0]); }", "put")
+op2.distribute(cells, np.arange(6) % n)
+op2.par_loop(put, edges, x(op2.READ, e2c), y(op2.WRITE, e2c), g(op2.MIN), equal_writes=True)
+print(y.gathered().tolist(), g.data_ro)
+"""
+    )
+    assert outputs(text, 3) == ["[0.0, 2.0, 4.0, 6.0, 8.0, 10.0] [0.]"] * 3
+
+
+BITS = f"""
+from zlib import crc32
+sys.path.insert(0, {str(TREE / "demos")!r})
+from airfoil import Airfoil
+from pyop2cxx.mesh import airfoil_arrays
+from mpi4py import MPI
+op2.init(backend=sys.argv[1], deterministic="ranks", comm=MPI.COMM_WORLD)
+airfoil, n = Airfoil(airfoil_arrays(40, 20)), MPI.COMM_WORLD.size
+cells = airfoil.q.dataset.set
+parts = np.random.default_rng(n).integers(n, size=cells.size)
+op2.distribute(cells, "metis" if n == 3 else parts)
+for _ in range(5):
+    airfoil.iterate()
+q, far = airfoil.q, op2.Dat(cells, 1e300 * (cells.global_numbers % 2 - 0.5) + 0.1)
+print(crc32(q.gathered().tobytes()), airfoil.change().hex(), q.norm.hex(), q.inner(q).hex(),
+      [one.hex() for one in q.sum().tolist()], far.sum().hex())
+"""
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+def test_airfoil_has_the_same_bits_on_any_number_of_ranks(backend: str) -> None:
+    alone = outputs(BITS, 1, backend)
+    for n in (2, 3, 4) if backend == "sequential" else (3,):
+        assert outputs(BITS, n, backend, PYOP2CXX_THREADS="2") == alone * n
+
+
+def test_values_without_equal_bits_are_refused_by_name() -> None:
+    text = (
+        EDGES
+        + """
+op2.init(deterministic="ranks")
+A = op2.Mat(op2.Sparsity((cells, cells), [(e2c, e2c, None)]), name="A")
+op2.distribute(cells, np.arange(6) % n)
+g = op2.Global(1, 0.0)
+
+def plus(xs, total):
+    total += xs
+
+def tried(call):
+    try:
+        call()
+    except Exception as error:
+        print(type(error).__name__, str(error).replace(chr(10), " "))
+tried(lambda: A @ x)
+tried(lambda: op2.solve(A, x, y))
+tried(lambda: op2.par_loop(plus, cells, x(op2.READ), g(op2.INC)))
+op2.init(deterministic=True)
+op2.par_loop(plus, cells, x(op2.READ), g(op2.INC))
+assert g.data_ro[0] == 15
+tried(lambda: op2.init(deterministic="rank"))
+"""
+    )
+    found = outputs(text, 2)
+    for wanted in (
+        "UnsupportedError Mat 'A': 'mult' of a matrix shared .*deterministic='ranks'",
+        "UnsupportedError Mat 'A': 'solve' of a matrix shared",
+        "UnsupportedError par_loop 'plus': a Python function adds in the order",
+        "ConfigurationError .*'deterministic' must be True or False or 'ranks', got 'rank'",
+    ):
+        assert sum(bool(re.search(wanted, line)) for line in found) == 2, (wanted, found)

@@ -34,6 +34,7 @@ constexpr MapFacts any;
 
 constexpr Facts no_atomics = host(Lanes::threads, false);
 constexpr Options deterministic{.semantics = {.deterministic = true}};
+constexpr Options by_element{.semantics = {.deterministic = true, .by_element = true}};
 
 Races races_of(const ir::Loop& loop) {
   return find_races(loop, no_facts(loop));
@@ -355,6 +356,33 @@ TEST(Deterministic, AllowsWhatRunsInOrderAnyhow) {
   EXPECT_EQ(why_not(Strategy::block, edge_loop(), one_lane, deterministic), "");
   EXPECT_EQ(why_not(Strategy::block, direct_loop(), threads, deterministic), "");
   EXPECT_EQ(why_not(Strategy::block, overlapping(), threads, deterministic), "");  // one block
+}
+
+TEST(ByElement, SumsOfTargetsKeepTheOrderOfElements) {
+  const Facts gpu{.lanes = Lanes::grid, .atomics = true};
+  const std::string why =
+      "its order of additions depends on the elements of a process, and deterministic='ranks' was "
+      "asked for";
+  for (const Strategy strategy : {Strategy::owner, Strategy::colour}) {
+    EXPECT_EQ(why_not(strategy, edge_loop(), threads, by_element), why);
+    EXPECT_EQ(why_not(strategy, edge_loop(), one_lane, by_element), why);
+    EXPECT_EQ(why_not(strategy, edge_loop(), gpu, by_element), why);
+  }
+  EXPECT_EQ(why_not(Strategy::scratch, edge_loop(), threads, by_element), "");
+  EXPECT_EQ(why_not(Strategy::direct, edge_loop(), threads, by_element), "");  // on one thread
+  EXPECT_EQ(why_not(Strategy::direct, edge_loop(), gpu, by_element), why);
+  EXPECT_EQ(why_not(Strategy::colour, direct_loop(), threads, by_element), "");
+}
+
+TEST(ByElement, ChoicesDoNotDependOnTheTargetsOfAProcess) {
+  const Facts gpu{.lanes = Lanes::grid, .atomics = true};
+  EXPECT_EQ(chosen(edge_loop(), one_lane, by_element), Strategy::direct);
+  EXPECT_EQ(choose(edge_loop(), threads, {injective}, by_element).strategy, Strategy::scratch);
+  EXPECT_EQ(chosen(edge_loop(), threads, by_element), Strategy::scratch);
+  EXPECT_EQ(chosen(edge_loop(), gpu, by_element), Strategy::scratch);
+  EXPECT_EQ(chosen(overwriting(), threads, by_element), Strategy::direct);
+  EXPECT_EQ(chosen(direct_loop(), gpu, by_element), Strategy::direct);
+  EXPECT_THROW(static_cast<void>(chosen(overwriting(), gpu, by_element)), UnsupportedError);
 }
 
 // --------------------------------------------------------------------------------- choose, force
