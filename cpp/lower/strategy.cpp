@@ -557,7 +557,7 @@ Choice choose(const Loop& loop, const Facts& facts, const std::vector<MapFacts>&
   if (options.semantics.by_element) {
     throw UnsupportedError(fmt::format(
         "par_loop '{}': with deterministic='ranks' the backend has no strategy in the "
-        "order of elements for it ({}); take the backend 'sequential'",
+        "order of elements for it ({}); take a backend of the host",
         ir::name_of(loop), applicable(Strategy::scratch, loop, facts, maps, options).why));
   }
   throw InternalError("choose: no rule applies");

@@ -360,7 +360,7 @@ def _is_shared(operation: Operation) -> bool:
 
 def _is_local(loop: ParLoop) -> bool:
     """Say whether a loop can run apart from its messages."""
-    if _ready(loop).bound_run.is_watched or loop.wants_checks():
+    if _ready(loop).bound_run.is_watched or loop.wants_checks() or loop.effects.exact:
         return False
     ghosts = ((access, _split(loop.args[i])[k]) for i, k, access in loop.effects.ghosts)
     return all(

@@ -35,7 +35,7 @@ def test_the_table_is_sound() -> None:
         assert type(option.default) is option.type
         assert option.help.endswith(".")
         assert option.variable == f"PYOP2CXX_{option.name.upper()}"
-        assert not option.choices or option.default in option.choices
+        assert not option.choices or option.default in (*option.choices, False)
     assert len({option.name for option in OPTIONS}) == len(OPTIONS)
 
 

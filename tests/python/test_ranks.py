@@ -433,6 +433,9 @@ parts = np.random.default_rng(n).integers(n, size=cells.size)
 op2.distribute(cells, "metis" if n == 3 else parts)
 for _ in range(5):
     airfoil.iterate()
+op2.record(airfoil.iterate).submit(2)
+with op2.chain():
+    airfoil.iterate()
 q, far = airfoil.q, op2.Dat(cells, 1e300 * (cells.global_numbers % 2 - 0.5) + 0.1)
 print(crc32(q.gathered().tobytes()), airfoil.change().hex(), q.norm.hex(), q.inner(q).hex(),
       [one.hex() for one in q.sum().tolist()], far.sum().hex())
