@@ -8,6 +8,7 @@
 
 #include "bind/bind.hpp"
 #include "chain/schedule.hpp"
+#include "ir/group.hpp"
 
 namespace op2::bind {
 void bind_chain(py::module_& core) {
@@ -64,6 +65,7 @@ void bind_chain(py::module_& core) {
   py::class_<chain::Schedule>(room, "Schedule")
       .def_readonly("steps", &chain::Schedule::steps)
       .def_readonly("decisions", &chain::Schedule::decisions);
+  room.def("leaves_zero", &ir::leaves_zero, py::arg("loop"), py::arg("arg"));
   room.def("schedule", &chain::schedule, py::arg("chain"), py::arg("passes"), py::arg("pinned"));
   room.def(
       "group_of",

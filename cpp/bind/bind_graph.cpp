@@ -15,6 +15,7 @@
 #include "mesh/buffer.hpp"
 #include "runtime/device_while.hpp"
 #include "runtime/loop_graph.hpp"
+#include "runtime/phase_task.hpp"
 #include "runtime/queue_task.hpp"
 #include "runtime/value_tasks.hpp"
 
@@ -50,7 +51,11 @@ void bind_tasks(py::module_& room) {
                                                    std::move(source));
            }),
            py::arg("mirror"), py::arg("target"), py::arg("source"));
+  using runtime::PhaseTask;
   using runtime::QueueTask;
+  py::class_<PhaseTask, runtime::GraphTask, std::shared_ptr<PhaseTask>>(room, "PhaseTask")
+      .def(py::init<std::shared_ptr<runtime::PreparedLoop>, runtime::Phase>(), py::arg("loop"),
+           py::arg("phase"));
   py::class_<QueueTask, runtime::GraphTask, std::shared_ptr<QueueTask>>(room, "QueueTask")
       .def(py::init([](MirrorPointer mirror, std::string what, const runtime::QueueUses& values,
                        QueueTask::Function function) {

@@ -97,7 +97,8 @@ void bind_runtime(py::module_& core) {
                        ir::Iteration iteration, std::vector<std::shared_ptr<mesh::MapTable>> items,
                        std::vector<plan::PositionSpec> matrices,
                        std::vector<std::pair<int, int>> matrix_paths, std::vector<int> map_users,
-                       std::vector<int> matrix_users, std::int64_t n_boundary) {
+                       std::vector<int> matrix_users, std::int64_t n_boundary,
+                       std::int64_t n_first_targets) {
              return Binding{std::move(arguments),
                             std::move(constants),
                             std::move(maps),
@@ -110,12 +111,13 @@ void bind_runtime(py::module_& core) {
                             std::move(matrix_paths),
                             std::move(map_users),
                             std::move(matrix_users),
-                            n_boundary};
+                            n_boundary,
+                            n_first_targets};
            }),
            py::arg("arguments"), py::arg("constants"), py::arg("maps"), py::arg("spaces"),
            py::arg("n_elements"), py::arg("paths"), py::arg("iteration"), py::arg("items"),
            py::arg("matrices"), py::arg("matrix_paths"), py::arg("map_users"),
-           py::arg("matrix_users"), py::arg("n_boundary"));
+           py::arg("matrix_users"), py::arg("n_boundary"), py::arg("n_first_targets"));
   core.def(
       "column_fill",
       [](const ir::Loop& loop, const Binding& binding, plan::PlanCache& plans, int lanes,

@@ -31,8 +31,8 @@ class Incidences {
     for (const Occurrence& occurrence : spec.occurrences) {
       const mesh::MapTable& map = *occurrence.map;
       columns_.push_back(Column{&map, occurrence.slot});
-      n_targets_ = static_cast<std::uint64_t>(map.n_targets());
     }
+    n_targets_ = static_cast<std::uint64_t>(spec.n_targets());
     width_ = static_cast<std::int64_t>(columns_.size());
   }
 
@@ -293,6 +293,11 @@ void fill_columns(const InverseMap& inverse, const std::vector<Entry>& entries,
 
 }  // namespace
 
+std::int64_t InverseSpec::n_targets() const {
+  const std::int64_t n_all = occurrences.front().map->n_targets();
+  return n_first < 0 ? n_all : std::min(n_first, n_all);
+}
+
 double InverseMap::degree_mean() const {
   return n_rows == 0 ? 0.0 : static_cast<double>(n_entries()) / static_cast<double>(n_rows);
 }
@@ -308,7 +313,7 @@ std::int64_t PaddedInverse::bytes() const {
 InverseMap invert(const InverseSpec& spec, int n_threads) {
   check_occurrences(spec, n_threads);
   InverseMap inverse;
-  inverse.n_targets = spec.occurrences.front().map->n_targets();
+  inverse.n_targets = spec.n_targets();
   inverse.n_rows = inverse.n_targets;
   inverse.n_occurrences = static_cast<int>(spec.occurrences.size());
   inverse.order = spec.order;

@@ -30,6 +30,11 @@ struct InverseSpec {
   EntryOrigin origin = EntryOrigin::element;
   /// Rows only for targets with incidences: right for loops that touch few of many targets.
   bool touched_only = false;
+  /// Only the first so many targets, such as those owned by the process; -1: all.
+  std::int64_t n_first = -1;
+
+  /// @brief The number of targets of the result.
+  [[nodiscard]] std::int64_t n_targets() const;
 };
 
 /// @brief For every target (node, or degree of freedom) the elements that name the target, as

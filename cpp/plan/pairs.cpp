@@ -156,7 +156,7 @@ std::int64_t PairColumns::bytes() const {
 
 PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map,
                          const PairLayout& wanted, int n_threads) {
-  if (inverse.n_occurrences != 2 || map.arity() != 2 || map.n_targets() != inverse.n_targets) {
+  if (inverse.n_occurrences != 2 || map.arity() != 2 || map.n_targets() < inverse.n_targets) {
     throw InternalError("pair_columns: not the inverse of a Map that leads to two targets");
   }
   PairColumns out;
@@ -168,7 +168,7 @@ PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map,
   out.rows = inverse.rows;
   const bool is_wide = std::holds_alternative<std::vector<std::int64_t>>(inverse.entries);
   const std::int64_t most =
-      is_wide ? std::numeric_limits<std::int64_t>::max() : 2 * inverse.n_targets;
+      is_wide ? std::numeric_limits<std::int64_t>::max() : 2 * map.n_targets();
   out.neighbours = make_index_array(layout.size(), most);
   std::visit(
       [&](auto& neighbours) {

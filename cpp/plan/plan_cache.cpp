@@ -98,7 +98,8 @@ class PlanCache::KeyBuilder {
     }
     return number(static_cast<std::int64_t>(spec.order))
         .number(static_cast<std::int64_t>(spec.origin))
-        .number(spec.touched_only ? 1 : 0);
+        .number(spec.touched_only ? 1 : 0)
+        .number(spec.n_first);
   }
 
   KeyBuilder& pairs(const PairLayout& layout) { return number(layout.width).number(layout.lanes); }

@@ -57,7 +57,10 @@ plan::InverseSpec inverse_of(const Binding& binding, const std::vector<int>& map
                              bool all_targets) {
   plan::InverseSpec spec;
   spec.elements = elements_of(binding);
-  if (all_targets) spec.elements.n_boundary = 0;
+  if (all_targets) {
+    spec.elements.n_boundary = 0;
+    spec.n_first = binding.n_first_targets;
+  }
   spec.order = order;
   spec.origin = plan::EntryOrigin::position;
   std::int64_t n_targets = 0;

@@ -36,6 +36,8 @@ struct Binding {
   std::vector<int> map_users = {};
   std::vector<int> matrix_users = {};
   std::int64_t n_boundary = 0;  ///< of the work items, the last ones: plan::Elements
+  /// Where a loop visits all targets: only the first so many, those of the process; -1: all.
+  std::int64_t n_first_targets = -1;
 };
 
 /// @brief Run an action for an argument of a loop; errors name the argument.

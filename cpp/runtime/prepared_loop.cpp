@@ -393,8 +393,37 @@ std::size_t PreparedLoop::n_launches() const {
       [](std::size_t n, const DeviceLoop* loop) { return n + loop->n_launches(); });
 }
 
+Device* PreparedLoop::recorder(Phase phase) {
+  Device* device = recorder();
+  if (device == nullptr) return nullptr;
+  const std::lock_guard lock(mutex_);
+  return device_loop(phase).is_repeatable() ? device : nullptr;
+}
+
+std::size_t PreparedLoop::n_launches(Phase phase) const {
+  const std::unique_ptr<DeviceLoop>& loop = device_loops_.at(static_cast<std::size_t>(phase));
+  return loop && range_of(phase).size() > 0 ? loop->n_launches() : 0;
+}
+
+bool PreparedLoop::make_ready(Phase phase, std::vector<std::uintptr_t>& state) {
+  const std::lock_guard lock(mutex_);
+  const PhaseScope scope(phase_, phase);
+  return ready_now(state);
+}
+
+void PreparedLoop::launch_ready(Phase phase) {
+  const std::lock_guard lock(mutex_);
+  if (range_of(phase).size() == 0) return;
+  note_parallel_region();
+  device_loop(phase).run(handles_, executable_->name);
+}
+
 bool PreparedLoop::make_ready(std::vector<std::uintptr_t>& state) {
   const std::lock_guard lock(mutex_);
+  return ready_now(state);
+}
+
+bool PreparedLoop::ready_now(std::vector<std::uintptr_t>& state) {
   check_fork();
   ensure_plan();
   state.push_back(n_device_loops_);

@@ -97,6 +97,13 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   bool make_ready(std::vector<std::uintptr_t>& state) override;
   void launch_ready() override;
   [[nodiscard]] std::size_t n_launches() const override;
+
+  /// @brief The same for a part of the loop, as its own node of a graph.
+  [[nodiscard]] Device* recorder(Phase phase);
+  bool make_ready(Phase phase, std::vector<std::uintptr_t>& state);
+  void launch_ready(Phase phase);
+  [[nodiscard]] std::size_t n_launches(Phase phase) const;
+
   void count_replays(std::int64_t n) override;
   [[nodiscard]] TeamLoop* team_loop() override { return mirror_ ? nullptr : this; }
 
@@ -128,6 +135,7 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   };
 
   bool run_now();
+  bool ready_now(std::vector<std::uintptr_t>& state);
   void check_number(std::size_t n_arguments) const;
   void exchange(std::vector<std::shared_ptr<mesh::Buffer>>& arguments);
   [[nodiscard]] Range range_of(Phase phase) const;

@@ -1631,6 +1631,7 @@ class Binding:
         map_users: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         matrix_users: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         n_boundary: typing.SupportsInt | typing.SupportsIndex,
+        n_first_targets: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class LaunchOptions:

@@ -20,6 +20,7 @@ __all__: list[str] = [
     "Step",
     "action",
     "group_of",
+    "leaves_zero",
     "schedule",
     "use",
 ]
@@ -152,6 +153,9 @@ def group_of(
         tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]
     ],
 ) -> pyop2cxx._core.Loop: ...
+def leaves_zero(
+    loop: pyop2cxx._core.Loop, arg: typing.SupportsInt | typing.SupportsIndex
+) -> bool: ...
 def schedule(
     chain: collections.abc.Sequence[Entry],
     passes: Passes,

@@ -17,6 +17,7 @@ __all__: list[str] = [
     "FillTask",
     "LoopGraph",
     "Node",
+    "PhaseTask",
     "QueueTask",
     "ReplayTrial",
     "Step",
@@ -69,6 +70,9 @@ class ExchangeTask(pyop2cxx._core.GraphTask):
         target: pyop2cxx._core.Buffer,
         source: pyop2cxx._core.Buffer,
     ) -> None: ...
+
+class PhaseTask(pyop2cxx._core.GraphTask):
+    def __init__(self, loop: pyop2cxx._core.PreparedLoop, phase: pyop2cxx._core.Phase) -> None: ...
 
 class QueueTask(pyop2cxx._core.GraphTask):
     @staticmethod

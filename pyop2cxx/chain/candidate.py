@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.pipeline.request import Choice, Request
+    from pyop2cxx.sets.sets import Set
 
 _PARTIAL = (
     "it visits a part of its Set, or the cells of columns; a loop over the whole Set can be: let "
@@ -146,7 +147,7 @@ class Candidate:
                 "and tuning="
             )
         sets = [loop.iterset, *(part.home for part in loop.parts if part.home is not None)]
-        if any(one.size != one.total_size for one in sets):
+        if any(has_foreign_ghosts(one) for one in sets):
             return "a Set of its has ghosts; call it outside of the chain, which is of one process"
         return ""
 
@@ -253,3 +254,8 @@ def _without(why: str) -> str:
     if not why or "; " in why:
         return why
     return f"{why}; write the kernel without that, or leave the loop alone"
+
+
+def has_foreign_ghosts(on: Set) -> bool:
+    """Say whether a Set has ghosts that `op2.distribute` did not make."""
+    return on.size != on.total_size and not hasattr(on.halo, "messages")

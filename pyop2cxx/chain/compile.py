@@ -284,7 +284,7 @@ def _prepared(
             launch_of(first)
         elif first.epoch != runtime.epoch:
             first.prepare()
-        is_seen = is_checked or first.bound_run.is_watched or bool(first.effects.ghosts)
+        is_seen = is_checked or first.bound_run.is_watched
         return Task(first.prepared, first.lent), is_seen, _report(number, first.useful_bytes)
     members, places = _members(step, loops, spares)
     group = GroupLoop(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx.data.constants import Const
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.loop.execute import is_apart
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import Kind, uses_of
 from pyop2cxx.pipeline import flow
@@ -34,7 +35,7 @@ class Recorded:
 
     __slots__ = (
         *("assembled", "epoch", "ghosted", "is_checked", "is_plain", "lent", "line"),
-        *("make", "name", "views", "waits", "why_eager"),
+        *("make", "name", "views", "waits", "waits_in_graphs", "why_eager"),
     )
 
     def __init__(self, loop: ParLoop, make: Callable[..., ParLoop] | None = None) -> None:
@@ -47,11 +48,16 @@ class Recorded:
         self.ghosted = _ghosted(loop)
         self.assembled = loop.effects.assembled
         self.is_checked = loop.wants_checks() or bool(runtime.configuration["debug"])
-        self.why_eager = _why_eager(loop)
+        why, of_ranks = _why_eager(loop), _why_shared(loop)
+        self.why_eager = why or of_ranks
         self.waits = not (self.why_eager or self.is_checked)
+        in_order = loop.effects.exact or loop.keeps_elements
+        self.waits_in_graphs = not (why or self.is_checked or in_order) and is_apart(
+            loop.effects, loop.args
+        )
         self.is_plain = self.waits and not (self.ghosted or self.assembled)
         built = loop.symbolic()
-        data = [] if self.why_eager else [*(p.data for p in loop.parts), *built.constants]
+        data = [] if why else [*(p.data for p in loop.parts), *built.constants]
         self.lent = tuple({id(one.lent_out): one.lent_out for one in data}.values())
         # empty unless the program can write: few loops have more to check
         self.views = (
@@ -88,20 +94,33 @@ def _why_eager(loop: ParLoop) -> str:
             )
         if part.kind not in _FOLLOWED:
             return "it uses a handle, which chains do not follow; pass its Dat instead"
-    if loop.effects.ghosts:
-        return (
-            "its Dats have a Halo, whose values are exchanged around it; call it outside of the "
-            "chain"
-        )
-    if loop.effects.again:
-        return "it computes near ghosts of other processes again; call it outside of the chain"
-    if loop.effects.reduced or loop.effects.exact or loop.keeps_elements:
-        return "sums are made for several processes; call it outside of the chain"
     if loop.options.strategy or loop.options.lanes or runtime.device is not None:
         try:
             flow.choose(flow.here(loop.current_request()))
         except UnsupportedError as error:  # the call itself raises the error
             return str(error)
+    return ""
+
+
+def _why_shared(loop: ParLoop) -> str:
+    """Return the reason of messages why a loop runs at once in a chain, unless in a graph."""
+    if loop.effects.ghosts:
+        return (
+            "its Dats have a Halo, whose values are exchanged around it; call it outside of the "
+            "chain, or record the chain in a graph"
+        )
+    if loop.effects.again:
+        return (
+            "it computes near ghosts of other processes again; call it outside of the chain, or "
+            "record the chain in a graph"
+        )
+    if loop.effects.exact or loop.keeps_elements:
+        return "sums are made for several processes; call it outside of the chain"
+    if loop.effects.reduced:
+        return (
+            "a Global is reduced over several processes; call it outside of the chain, or record "
+            "the chain in a graph"
+        )
     return ""
 
 
@@ -229,6 +248,23 @@ class Setting(Entry):
     def action(self) -> None:
         """Set the values."""
         self.carrier.put_now(self.values)
+
+
+class Overwritten(Action):
+    """Mark at the end of a chain: the values are overwritten next, so need no store.
+
+    Args:
+        carrier: The object.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, carrier: DataCarrier) -> None:
+        super().__init__(f"{carrier.name} is overwritten", _nothing, ((carrier, True),), True)
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def key_of_zero(carrier: DataCarrier) -> int:

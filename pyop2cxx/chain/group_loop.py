@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.chain.rename import trader
+from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.loop import symbolic as building
 from pyop2cxx.loop.execute import launch_of
 from pyop2cxx.loop.facts import LoopFacts, table_of, work_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.pipeline.request import Choice, Corners
     from pyop2cxx.sets.maps import Map
+    from pyop2cxx.sets.sets import Set
 
 
 class GroupFacts(LoopFacts):
@@ -39,6 +41,7 @@ class GroupFacts(LoopFacts):
         parts: Their arguments.
         dropped: Numbers of Dats not stored.
         zeroed: Numbers of Dats with known values, not read.
+        targets: Set of the targets visited; None: elements are visited.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class GroupFacts(LoopFacts):
         parts: Sequence[Sequence[Part]],
         dropped: frozenset[int],
         zeroed: frozenset[int],
+        targets: Set | None,
     ) -> None:
         # members run over different Sets, and not in phases
         items = replace(main.items, n_boundary=0)
@@ -57,6 +61,8 @@ class GroupFacts(LoopFacts):
         self._parts_of_each = parts
         self._dropped = dropped
         self._zeroed = zeroed
+        if targets is not None:
+            self.n_first_targets = targets.size
 
     def members(self) -> list[_core.LoopSizes]:
         """Return the sizes of the loops; the loop with counted incidences comes first."""
@@ -152,6 +158,13 @@ class Task:
     trades: tuple[Callable[[], None], ...] = ()
 
 
+def _targets_of(loop: ParLoop) -> Set:
+    """Return the Set of the targets that a loop adds to."""
+    return next(
+        part.map_.toset for part in loop.parts if part.map_ is not None and part.access in REDUCED
+    )
+
+
 class GroupLoop:
     """The loops of a function of a chain, with the interface of a `ParLoop`.
 
@@ -206,7 +219,9 @@ class GroupLoop:
         main = inverted[0] if inverted else 0
         self.iterset, self.items, self._loops = loops[main].iterset, loops[main].items, tuple(loops)
         parts = [list(loop.parts) for loop in loops]
-        numbers = [frozenset(parts[i][k].data.uid for i, k in of) for of in (dropped, zeroed)]
+        not_stored, known = (
+            frozenset(parts[i][k].data.uid for i, k in of) for of in (dropped, zeroed)
+        )
         self.dropped = tuple(sorted({parts[i][k].data.name for i, k in dropped}))
         self.zeroed = tuple(sorted({parts[i][k].data.name for i, k in zeroed}))
         self._renamed: dict[int, tuple[Dat, Dat]] = {}
@@ -218,7 +233,8 @@ class GroupLoop:
         for one in redirected:
             data = spares.of(one.data) if one.from_second else one.data
             parts[one.loop][one.arg] = replace(parts[one.loop][one.arg], data=data)
-        self.facts = GroupFacts(loops[main], loops, parts, *numbers)
+        targets = _targets_of(loops[main]) if inverted else None
+        self.facts = GroupFacts(loops[main], loops, parts, not_stored, known, targets)
         self.parts = self.facts.parts
         built = building.build_together(
             [

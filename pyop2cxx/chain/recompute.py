@@ -124,6 +124,8 @@ def why_stored(maker: Candidate) -> str:
         return maker.why_alone
     if maker.is_partial:
         return "it visits a part of its Set, or the cells of columns; visit the whole Set"
+    if any(part.home is not None and part.home.may_have_ghosts for part in loop.parts):
+        return "its Dats have ghosts, made by other processes; leave them stored"
     if any(part.is_of_matrix or part.map_ is not None for part in loop.parts):
         return "it uses a Map or a matrix; make the Dat in a loop without"
     if any(part.access != READ for part in loop.parts if part.kind is not Kind.ROWS):

@@ -348,7 +348,7 @@ class Chain(_core.chain.Block, Recorder):
         longer = seen.next.get(-carrier.uid)
         is_alone = get_ident() == self._thread and not runtime.has_several
         if longer is None or not is_alone or seen is not self._prefix:
-            if get_ident() != self._thread or has_ghosts(carrier):
+            if get_ident() != self._thread or self._marks_ghosts(carrier):
                 return False
             if not (self._queue or self._begins_with_zeros()):
                 return False  # nothing has to come before
@@ -359,6 +359,10 @@ class Chain(_core.chain.Block, Recorder):
         if len(self._queue) >= self._bound:
             self._run_full_queue()
         return True
+
+    def _marks_ghosts(self, carrier: DataCarrier) -> bool:
+        """Say whether loops recorded later mark ghosts as out of date at once: not in a graph."""
+        return not self.is_of_graph and has_ghosts(carrier)
 
     def takes_action(
         self,
@@ -373,8 +377,8 @@ class Chain(_core.chain.Block, Recorder):
             return False
         if not in_graphs and self.is_of_graph:
             return False
-        if any(has_ghosts(carrier) for carrier, _ in uses):
-            return False  # loops recorded later mark ghosts as out of date at once
+        if any(self._marks_ghosts(carrier) for carrier, _ in uses):
+            return False
         # on devices increments may start from zeros that need not be stored
         may_begin = self.is_of_graph or (zeroes and runtime.device is not None)
         if not self._queue and not (may_begin and self.records):
@@ -573,7 +577,8 @@ class Chain(_core.chain.Block, Recorder):
     # Inside
 
     def _may_wait(self, recorded: Recorded) -> bool:
-        if runtime.n_frozen or not (recorded.waits or self._waits_compared(recorded)):
+        waits = recorded.waits_in_graphs if self.is_of_graph else recorded.waits
+        if runtime.n_frozen or not (waits or self._waits_compared(recorded)):
             return False
         return not any(recorded.views) or not Lent.any_held(recorded.lent)
 
@@ -617,7 +622,7 @@ class Chain(_core.chain.Block, Recorder):
         self._prefix = longer
         queue.append(entry)
         if recorded is not None and (recorded.ghosted or recorded.assembled):
-            for i in recorded.ghosted:
+            for i in () if self.is_of_graph else recorded.ghosted:
                 entry.args[i].data.halo_valid = False
             for i in () if self.is_of_graph else recorded.assembled:
                 note_assembly(entry.args[i])

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.chain.compile import compiled
-from pyop2cxx.chain.entries import Entry, Recorded
+from pyop2cxx.chain.entries import Entry, Overwritten, Recorded
 from pyop2cxx.chain.group_loop import Task
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.chain.tasks import exchanges
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.graph.library_calls import Fill
-from pyop2cxx.graph.operations import Operation, own_copy, uses_of, with_data
+from pyop2cxx.graph.operations import Operation, own_copy, stale_ghosts, uses_of, with_data
 from pyop2cxx.loop.execute import note_assembly
 from pyop2cxx.runtime import runtime
 
@@ -35,11 +35,14 @@ class ChainOperation(Operation):
     Args:
         entries: The recorded entries, in order.
         passes: Passes of the chain.
+
+    Attributes:
+        passes: As given.
     """
 
     def __init__(self, entries: Sequence[Entry], passes: frozenset[str]) -> None:
         self._entries = [_own(entry) for entry in entries]
-        self._passes = passes
+        self.passes = passes
         names = [e.name if e.recorded is None else e.recorded.name for e in entries]
         self.name = f"chain of {' + '.join(names)}"
         self._chain: Compiled | None = None
@@ -58,7 +61,12 @@ class ChainOperation(Operation):
         """Return the same chain of loops over other data."""
         if not self._is_met(replaced):
             return self
-        return ChainOperation([_bound(entry, replaced) for entry in self._entries], self._passes)
+        return ChainOperation([_bound(entry, replaced) for entry in self._entries], self.passes)
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The entries, in order."""
+        return self._entries
 
     @property
     def loops(self) -> list[ParLoop]:
@@ -74,14 +82,16 @@ class ChainOperation(Operation):
         Raises:
             CompilationError: The compiler rejects a kernel.
         """
-        chain = self._chain = compiled(self._entries, self._passes, runtime.of(ChainState).spares)
+        chain = self._chain = compiled(self._entries, self.passes, runtime.of(ChainState).spares)
         if runtime.on_chain is not None:
-            runtime.on_chain(chain, self._entries, self._passes)
+            runtime.on_chain(chain, self._entries, self.passes)
         self._fills = []
         found: list[_core.GraphTask] = []
         for one in chain.functions:
             if isinstance(one, Task):
                 found += [one.prepared, *exchanges(one.exchanged)]
+                continue
+            if one is not None and isinstance(self._entries[one], Overwritten):
                 continue
             fill = None if one is None else _fill(self._entries[one])
             made = fill.task() if fill is not None else None
@@ -91,10 +101,18 @@ class ChainOperation(Operation):
             found.append(made)
         return found or None
 
+    @property
+    def dropped(self) -> set[str]:
+        """Names of the Dats not stored by the compiled chain; set of str."""
+        assert self._chain is not None, "tasks() is asked first"
+        return {name for report in self._chain.reports for name in report.dropped}
+
     def notes(self) -> Iterator[Callable[[], None]]:
-        """Notes of zeroing, and of assembled matrices."""
+        """Notes of zeroing, of ghosts out of date, and of assembled matrices."""
         for fill in self._fills:
             yield from fill.notes()
+        for loop in self.loops:
+            yield from stale_ghosts(loop)
         for arg in self._assembled():
             yield partial(note_assembly, arg)
 

@@ -18,15 +18,19 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, RW, Access
-from pyop2cxx.data.ghosts import READING, REDUCED
+from pyop2cxx.data.ghosts import READING
 from pyop2cxx.data.globals import Global
+from pyop2cxx.graph.chain_parts import Zeros, without_stores
+from pyop2cxx.graph.chains import ChainOperation
 from pyop2cxx.graph.library_calls import Copy, Fill
 from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Operation, Placed
+from pyop2cxx.loop.execute import is_apart
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from pyop2cxx.chain.entries import Entry
     from pyop2cxx.data.dats import Dat
     from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.parloop import ParLoop
@@ -59,6 +63,16 @@ class Bring(HostCall):
     def lent(self) -> Iterator[Lent]:
         """Lent memory of the Dats."""
         yield from self._messages.lent(self._dats, self._what)
+
+    def around(self, core: Operation) -> list[Operation]:
+        """Return the same in two halves, with an operation meanwhile."""
+        begin = HostCall(
+            f"begin to {self.name}",
+            partial(self._messages.begin, self._dats, self._what),
+            [],
+            self._dats,
+        )
+        return [begin, core, HostCall(self.name, self._messages.end, [], self._dats)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,17 +132,42 @@ class Total(HostCall):
 
 
 class PartOfLoop(LoopOperation):
-    """The part of a process of a loop: messages are other nodes."""
+    """The part of a process of a loop: messages are other nodes.
+
+    Args:
+        loop: The loop.
+        phase: The core reads no ghosts, and may run before they are there.
+    """
+
+    def __init__(self, loop: ParLoop, phase: _core.Phase = _core.Phase.all) -> None:
+        super().__init__(loop)
+        self.phase = phase
+        if phase != _core.Phase.all:
+            self.name += f" ({phase.name})"
 
     def task(self) -> _core.GraphTask | None:
         """Return the loop, compiled and bound."""
-        task: _core.GraphTask = _ready(self.loop).prepared
-        return task
+        task: _core.PreparedLoop = _ready(self.loop).prepared
+        if self.phase == _core.Phase.all:
+            return task
+        return _core.graph.PhaseTask(task, self.phase)
 
     def notes(self) -> Iterator[Callable[[], None]]:
         """Mark Mats as assembled."""
-        if self.loop.effects.assembled:
+        if self.loop.effects.assembled and self.phase != _core.Phase.core:
             yield partial(self.loop.bound_run.note_assembly, self.loop.args)
+
+
+class _Uses(Operation):
+    """An entry of a chain without a loop."""
+
+    def __init__(self, name: str, uses: Iterable[tuple[Any, bool]]) -> None:
+        self.name = name
+        self._uses = [(data, RW if writes else READ) for data, writes in uses]
+
+    def uses(self) -> Iterator[tuple[Any, Access]]:
+        """The uses given."""
+        yield from self._uses
 
 
 @dataclass(slots=True)
@@ -173,11 +212,13 @@ def planned(nodes: Sequence[Placed]) -> Plan | None:
     dats = {dat.uid: dat for one in flat for dat in _ghosted(one.operation)}
     stale: set[int] = set()
     parts: dict[int, Reduced] = {}
+    is_final = False
     while True:
-        walk = _Walk(_State(set(stale), dict(parts)), dats)
+        walk = _Walk(_State(set(stale), dict(parts)), dats, saves_stores=is_final)
         walk.over(flat)
-        if walk.state.stale <= stale and walk.state.parts.keys() <= parts.keys():
+        if is_final:
             break
+        is_final = walk.state.stale <= stale and walk.state.parts.keys() <= parts.keys()
         stale |= walk.state.stale
         parts |= walk.state.parts
     fresh = [dat for uid, dat in dats.items() if uid in walk.needed and uid not in stale]
@@ -213,6 +254,7 @@ class _Walk:
     Args:
         state: At the beginning; changed.
         dats: All Dats with ghosts, by uid.
+        saves_stores: Whether parts of chains are compiled to find unneeded stores.
 
     Attributes:
         state: As given.
@@ -221,8 +263,9 @@ class _Walk:
         continued: Uids of the Globals with parts from before the beginning.
     """
 
-    def __init__(self, state: _State, dats: dict[int, Dat]) -> None:
+    def __init__(self, state: _State, dats: dict[int, Dat], *, saves_stores: bool) -> None:
         self.state = state
+        self._saves_stores = saves_stores
         self.found: list[tuple[int, Placed]] = []
         self.needed: set[int] = set()
         self.continued: set[int] = set()
@@ -241,7 +284,10 @@ class _Walk:
         operation = one.operation
         if isinstance(operation, LoopOperation) and _is_local(operation.loop):
             self._loop(operation.loop)
-            self._keep(Placed(PartOfLoop(operation.loop), one.after, one.line))
+            self._part(operation.loop, one)
+            return
+        if isinstance(operation, ChainOperation):
+            self._chain(operation, one)
             return
         if isinstance(operation, Fill):
             self._set(operation.target, is_zero=operation.value == 0)
@@ -253,6 +299,53 @@ class _Walk:
         else:
             self._unknown(operation)
         self._keep(one)
+
+    def _part(self, loop: ParLoop, one: Placed) -> None:
+        """Add a loop: in two phases, if ghosts are brought just before."""
+        n_before = len(self.found)
+        brought = self.found[-1][1].operation if n_before else None
+        items = loop.items
+        can_part = 0 < items.n_boundary < items.n
+        if not (can_part and isinstance(brought, Bring) and brought.tasks() is None):
+            self._keep(Placed(PartOfLoop(loop), one.after, one.line))
+            return
+        self.found.pop()
+        core, boundary = (PartOfLoop(loop, p) for p in (_core.Phase.core, _core.Phase.boundary))
+        for operation in brought.around(core):
+            place = Placed(operation, one.after if operation is core else (), one.line)
+            self.found.append((self._number if operation is core else -1, place))
+        self._keep(Placed(boundary, one.after, one.line))
+
+    def _chain(self, chain: ChainOperation, one: Placed) -> None:
+        """Divide a chain where messages come between, into chains that are compiled apart."""
+        together: list[Entry] = []
+        found, self.found = self.found, []
+        zeros = Zeros(chain.entries)
+
+        def end(*, is_last: bool = False) -> None:
+            if not together:
+                return
+            held = [] if is_last or not self._saves_stores else zeros.known
+            part, begin = without_stores(together, held, chain.passes)
+            found.append((self._number, Placed(part, one.after, one.line)))
+            together[:] = begin
+
+        for entry in chain.entries:
+            if entry.loop is not None:
+                self._loop(entry.loop)
+            elif entry.zeroes:
+                for carrier, _ in entry.uses:
+                    self._set(carrier, is_zero=True)
+            else:
+                self._unknown(_Uses(entry.name, entry.uses))
+            if self.found:
+                end()
+                found += self.found
+                self.found = []
+            together.append(entry)
+            zeros.follow(entry)
+        end(is_last=True)
+        self.found = found
 
     def _loop(self, loop: ParLoop) -> None:
         self._bring(loop)
@@ -352,20 +445,18 @@ def _note(dats: Sequence[Dat], stale: frozenset[int]) -> None:
 
 def _is_shared(operation: Operation) -> bool:
     """Say whether a loop, of this node itself, needs messages."""
-    if not isinstance(operation, LoopOperation):
-        return False
-    effects = _ready(operation.loop).effects
-    return bool(effects.ghosts or effects.reduced or effects.again)
+    loops = [_ready(operation.loop)] if isinstance(operation, LoopOperation) else []
+    if isinstance(operation, ChainOperation):
+        loops = operation.loops
+    each = (loop.effects for loop in loops)
+    return any(one.ghosts or one.reduced or one.again for one in each)
 
 
 def _is_local(loop: ParLoop) -> bool:
     """Say whether a loop can run apart from its messages."""
     if _ready(loop).bound_run.is_watched or loop.wants_checks() or loop.effects.exact:
         return False
-    ghosts = ((access, _split(loop.args[i])[k]) for i, k, access in loop.effects.ghosts)
-    return all(
-        access not in REDUCED and hasattr(dat.set.halo, "messages") for access, dat in ghosts
-    )
+    return is_apart(loop.effects, loop.args)
 
 
 def _ready(loop: ParLoop) -> ParLoop:
@@ -411,22 +502,23 @@ def _flattened(nodes: Iterable[Placed], first: int = 0) -> Iterator[Placed]:
 def _ordered(found: Sequence[tuple[int, Placed]]) -> list[Placed]:
     """Return nodes with their dependencies: those of before, by data, and messages in one order."""
     places: dict[int, int] = {}
-    writers: dict[int, int] = {}
-    readers: dict[int, list[int]] = {}
+    writers: dict[object, int] = {}
+    readers: dict[object, list[int]] = {}
     last = -1
     made: list[Placed] = []
     for place, (number, one) in enumerate(found):
         after = {places[before] for before in one.after}
-        for data, access in one.operation.uses():
-            if data.uid in writers:
-                after.add(writers[data.uid])
+        uses = [*_uses_of(one.operation)]
+        for key, access in uses:
+            if key in writers:
+                after.add(writers[key])
             if access != READ:
-                after.update(readers.pop(data.uid, ()))
-        for data, access in one.operation.uses():
+                after.update(readers.pop(key, ()))
+        for key, access in uses:
             if access != READ:
-                writers[data.uid] = place
+                writers[key] = place
             else:
-                readers.setdefault(data.uid, []).append(place)
+                readers.setdefault(key, []).append(place)
         if number < 0:
             if last >= 0:
                 after.add(last)
@@ -435,3 +527,12 @@ def _ordered(found: Sequence[tuple[int, Placed]]) -> list[Placed]:
             places[number] = place
         made.append(Placed(one.operation, tuple(sorted(after)), one.line))
     return made
+
+
+def _uses_of(operation: Operation) -> Iterator[tuple[object, Access]]:
+    """Yield the uses of a node: of the owned values, and of the ghosts, of each object."""
+    is_core = isinstance(operation, PartOfLoop) and operation.phase == _core.Phase.core
+    for data, access in operation.uses():
+        yield data.uid, READ if isinstance(operation, Bring) else access
+        if not is_core:
+            yield ("ghosts", data.uid), access

@@ -108,10 +108,7 @@ class LoopOperation(Operation):
     def notes(self) -> Iterator[Callable[[], None]]:
         """Mark ghosts as out of date, and Mats as assembled."""
         loop = self.loop
-        for i in loop.effects.written:
-            for dat in _fields(loop.args[i]):
-                if dat.dataset.set.halo is not None:
-                    yield partial(setattr, dat, "halo_valid", False)
+        yield from stale_ghosts(loop)
         if loop.effects.assembled:
             yield partial(loop.bound_run.note_assembly, loop.args)
 
@@ -120,10 +117,13 @@ class LoopOperation(Operation):
         yield from self.loop.lent
 
 
-def _fields(arg: Any) -> Iterable[Any]:
-    """Return the Dats of an argument."""
-    found: Iterable[Any] = arg.data.split
-    return found
+def stale_ghosts(loop: ParLoop) -> Iterator[Callable[[], None]]:
+    """Yield notes for the Dats whose ghosts are out of date after a loop."""
+    for i in loop.effects.written:
+        fields: Iterable[Any] = loop.args[i].data.split
+        for dat in fields:
+            if dat.dataset.set.halo is not None:
+                yield partial(setattr, dat, "halo_valid", False)
 
 
 def own_copy(loop: ParLoop) -> ParLoop:

@@ -394,6 +394,14 @@ def travels(effects: Effects, args: Sequence[Arg]) -> str:
     return f"{names}, if out of date, by {', '.join(sorted(ways))}" if names else ""
 
 
+def is_apart(effects: Effects, args: Sequence[Arg]) -> bool:
+    """Say whether a loop can run apart from its messages: they come before, or after others."""
+    return all(
+        access not in REDUCED and hasattr(_field(args[i], k).set.halo, "messages")
+        for i, k, access in effects.ghosts
+    )
+
+
 def end_to_bring(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
     """End `begin_to_bring`."""
     for i, k, _ in ghosts:

@@ -175,6 +175,9 @@ class LoopFacts:
         longest = [one.data.sparsity.longest_row for one in self.inserted if not runtime.static]
         return _core.plan.position_bytes(max(longest, default=0))
 
+    n_first_targets = -1
+    """The targets visited, if all of the process are; -1: also those of others."""
+
     def binding(self, built: symbolic.Symbolic, **data: Any) -> _core.Binding:
         """Bind the loop to the present elements and Maps.
 
@@ -193,6 +196,7 @@ class LoopFacts:
             spaces=list(built.spaces),
             n_elements=self.items.n,
             n_boundary=self.items.n_boundary,
+            n_first_targets=self.n_first_targets,
             paths=built.loop.maps,
             iteration=built.loop.iteration,
             items=list(self.items.tables),

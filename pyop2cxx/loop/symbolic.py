@@ -178,16 +178,25 @@ def _set_numbers(
 
     In a single loop, a Set without Maps leading there needs no number.
     """
-    numbers = {m.toset.uid: number for m, number in zip(maps, tosets, strict=True)}
+    numbers: dict[object, int] = {
+        m.toset.uid: number for m, number in zip(maps, tosets, strict=True)
+    }
     if len(members) == 1:
         items = members[0].items
         return [numbers.get(items.whole.uid if items else -1, _core.VISITED_ALONE)]
     return [
         _core.VISITED_ALONE
         if member.items is None
-        else numbers.setdefault(member.items.whole.uid, len(numbers))
+        else numbers.setdefault(_visited(member.items), len(numbers))
         for member in members
     ]
+
+
+def _visited(items: Items) -> object:
+    """Identify the visited elements of a Set: the owned, or near ghosts as well."""
+    whole = items.whole
+    has_ghosts = whole.is_distributed and not items.tables and items.n > whole.size
+    return (whole.uid, items.n) if has_ghosts else whole.uid
 
 
 def _place(part: Part, arities: Mapping[int, int]) -> _core.Place | None:

@@ -41,13 +41,14 @@ class Transports:
     Attributes:
         chosen: Name of the transport; empty before the first exchange on a device.
         micros: Measured microseconds of an exchange, by transport.
+        ways: The transports between devices that are there, by name.
     """
 
     def __init__(self, comm: Any) -> None:
         self.comm = comm
         self.chosen = ""
         self.micros: dict[str, float] = {}
-        self._ways: dict[str, Any] = {}
+        self.ways: dict[str, Any] = {}
         self._device: Any = None
 
     def __str__(self) -> str:
@@ -63,19 +64,19 @@ class Transports:
         if self._device is not runtime.device:
             self._choose(exchange)
             self._device = runtime.device
-        way = self._ways.get(self.chosen)
+        way = self.ways.get(self.chosen)
         found: list[_core.GraphTask] | None = None if way is None else way.tasks(exchange)
         return found
 
     def total(self, carrier: Any) -> _core.GraphTask | None:
         """Return the task that adds a Global up over processes; None: by the host."""
-        way = self._ways.get("nccl") if self._device is runtime.device else None
+        way = self.ways.get("nccl") if self._device is runtime.device else None
         found: _core.GraphTask | None = None if way is None else way.total(carrier)
         return found
 
     def _choose(self, exchange: OnDevice) -> None:
         wanted = str(runtime.configuration["transport"])
-        self._ways, self.micros = {}, {}
+        self.ways, self.micros = {}, {}
         opened = runtime.engine.chosen_device(runtime.engine.backend(runtime.backend))
         assert opened is not None, "rows are packed on a device"
         names = [*_MADE] if wanted == "auto" else [wanted] if wanted in _MADE else []
@@ -89,12 +90,12 @@ class Transports:
             if why:
                 self._refuse([name], wanted, why)
             else:
-                self._ways[name] = way
-        if wanted != "auto" or not self._ways:
+                self.ways[name] = way
+        if wanted != "auto" or not self.ways:
             self.chosen = STAGED if wanted == "auto" else wanted
             return
         self.micros = {STAGED: self._measured(partial(_staged, exchange))}
-        for name, way in self._ways.items():
+        for name, way in self.ways.items():
             row = _core.TaskRow([*way.tasks(exchange)] * _TIMES)
             self.micros[name] = self._measured(row.run) / _TIMES
         self.chosen = min(self.micros, key=lambda name: self.micros[name])

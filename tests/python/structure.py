@@ -73,11 +73,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 47_755
+CODE_LINES = 47_944
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 28_803),
-    "all rooms": (None, 62_502),
+    "all rooms": (None, 62_589),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
