@@ -8,7 +8,6 @@ contributions, and send them to the owners.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyop2cxx.base.access import INC, READ, RW, WRITE
@@ -16,7 +15,7 @@ from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.runtime import runtime
-from pyop2cxx.sets.items import in_global_order
+from pyop2cxx.sets.items import with_near_ghosts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,10 +57,7 @@ def with_ghosts(items: Items, iterset: Set, parts: Sequence[Part], what: str) ->
                     "ghosts would be counted twice; make two loops"
                 )
         return items
-    if runtime.same_on_ranks and not items.extruded:
-        return in_global_order(items, iterset)
-    n = iterset.exec_size
-    return replace(items, n=n, n_boundary=n - iterset.core_size)
+    return with_near_ghosts(items, iterset, in_order=runtime.same_on_ranks)
 
 
 def _refuse_old_masks(parts: Sequence[Part], what: str) -> None:
@@ -121,5 +117,7 @@ def _written(parts: Sequence[Part]) -> list[Part]:
     return [
         part
         for part in parts
-        if (part.map_ is not None or part.is_of_matrix) and part.access is not READ
+        if (part.map_ is not None or part.is_of_matrix)
+        and part.access is not READ
+        and not (part.map_ is not None and part.map_.is_of_columns)
     ]

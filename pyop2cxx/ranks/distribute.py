@@ -15,7 +15,15 @@ from pyop2cxx.data.mat_ranks import Whole
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import DatTypeError, RanksError, SetTypeError, UnsupportedError
 from pyop2cxx.ranks.exchange import Messages, RanksHalo, lists_of
-from pyop2cxx.ranks.owners import Share, Table, local_values, shares, spread
+from pyop2cxx.ranks.owners import (
+    Share,
+    Table,
+    keeps_offsets,
+    local_values,
+    runs_of,
+    shares,
+    spread,
+)
 from pyop2cxx.ranks.partition import by_curve, by_metis, check_method, checked, graph_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.processes import plain
@@ -32,7 +40,6 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 _ADVICE = {
-    "ExtrudedSet": "extruded Sets are not carried over processes yet: run in one process",
     "RaggedMap": "ragged Maps are not carried over processes yet: run in one process",
     "Graph": "make graphs after op2.distribute",
     "MixedMesh": "meshes with several kinds of cells are not carried yet: run in one process",
@@ -73,6 +80,7 @@ class _Mesh:
     Attributes:
         sets: The Sets, the given Set among them.
         maps: The Maps with values of their own, and composed Maps.
+        columns: The extruded Sets.
         parts: The Subsets.
         dats: The Dats.
         sparsities: The Sparsities, blocks too.
@@ -82,6 +90,7 @@ class _Mesh:
 
     sets: list[Set]
     maps: list[Map]
+    columns: list[ExtrudedSet]
     parts: list[Subset]
     dats: list[Dat]
     sparsities: list[Sparsity]
@@ -142,8 +151,10 @@ def distribute(
     of_cells = _partitioned(found, tables, cells, partition, coordinates, comm)
     base = found.sets.index(cells)
     n_entities = [one.size for one in found.sets]
-    owners = spread(n_entities, tables, base, of_cells, comm.size)
-    mine = shares(owners, tables, comm.rank)
+    runs = runs_of(n_entities, tables)
+    owners = spread(n_entities, tables, base, of_cells, comm.size, runs)
+    mine = shares(owners, tables, comm.rank, runs)
+    _check_offsets(found, tables, mine, comm, what)
     messages = Messages(processes.own_comm)
     lists = lists_of(comm, mine, owners)
     values = [local_values(table, mine) for table in tables]
@@ -181,7 +192,8 @@ def _connected(cells: Set, what: str) -> _Mesh:
     sets = sorted(reached, key=lambda one: one.uid)
     return _Mesh(
         sets=sets,
-        maps=[one for one in _maps() if one.iterset in reached],
+        maps=[one for one in _maps() if one.iterset.ground in reached],
+        columns=[one for one in live if isinstance(one, ExtrudedSet) and one.ground in reached],
         parts=[one for one in live if isinstance(one, Subset) and one.ground in reached],
         dats=dats,
         sparsities=[
@@ -237,8 +249,6 @@ def _check_carried(one: Any, on: Sequence[Set], what: str) -> None:
     name = f"{kind} '{getattr(one, 'name', '')}'"
     if kind in _ADVICE:
         raise UnsupportedError(f"{what}: {name}: {_ADVICE[kind]}")
-    if isinstance(one, Map) and one.offset is not None:
-        raise UnsupportedError(f"{what}: {name} has offsets: {_ADVICE['ExtrudedSet']}")
     if isinstance(one, Map) and not isinstance(one, EntriesOfMap) and not one.has_values:
         raise UnsupportedError(f"{what}: {name} has no values yet; give them before")
     for part in on:
@@ -249,6 +259,11 @@ def _check_carried(one: Any, on: Sequence[Set], what: str) -> None:
                 f"{what}: Set '{part.name}' has {part.total_size - part.size} ghosts, but ghosts "
                 "are made by op2.distribute; give the Set a single size, of all entities"
             )
+    if isinstance(one, Sparsity) and _is_of_columns(one):
+        raise UnsupportedError(
+            f"{what}: {name} has rows of cells in columns: such matrices are not carried over "
+            "processes yet: run in one process"
+        )
     if isinstance(one, Sparsity) and one.has_globals:
         raise UnsupportedError(
             f"{what}: {name} has rows or columns of a Global: such matrices are not carried over "
@@ -276,11 +291,50 @@ def _check_memory(dats: Sequence[Dat], what: str) -> None:
             )
 
 
+def _is_of_columns(sparsity: Sparsity) -> bool:
+    maps = (m for pair in sparsity.maps for m in pair)
+    return any(getattr(getattr(m, "iterset", None), "is_extruded", False) for m in maps)
+
+
 def _tables(found: _Mesh) -> list[Table]:
     place = {one: i for i, one in enumerate(found.sets)}
     return [
-        Table(place[m.iterset], place[m.toset], np.asarray(m.values_with_halo)) for m in found.maps
+        Table(place[m.iterset.ground], place[m.toset.ground], *_on_all_levels(m))
+        for m in found.maps
     ]
+
+
+def _on_all_levels(m: Map) -> tuple[Array, int | None]:
+    """Return the values of a Map for all cells of columns, and the arity if there are levels."""
+    values = np.asarray(m.values_with_halo)
+    columns = m.iterset
+    if not isinstance(columns, ExtrudedSet) or m.offset is None:
+        return values, None
+    bounds = np.broadcast_to(columns.layers_array.astype(np.int64), (len(values), 2))
+    n_cells = (bounds[:, 1] - bounds[:, 0] - 1)[:, None]
+    start = 0 if m.offset_quotient is None else m.offset_quotient.astype(np.int64)
+    found = []
+    for level in range(max(int(n_cells.max(initial=1)), 1)):
+        steps: Any = level
+        if columns.extruded_periodic:
+            n = np.maximum(n_cells, 1)
+            steps = (level + start) % n - start % n
+        is_there = (values >= 0) & ((level < n_cells) | (level == 0))
+        found.append(np.where(is_there, values + m.offset * steps, -1))
+    return np.concatenate(found, axis=1), values.shape[1]
+
+
+def _check_offsets(
+    found: _Mesh, tables: Sequence[Table], mine: Sequence[Share], comm: Any, what: str
+) -> None:
+    """Refuse meshes with offsets that no numbers of a process can keep."""
+    wrong = np.array([not keeps_offsets(table, mine) for table in tables], np.int64)
+    for m, n in zip(found.maps, comm.allreduce(wrong), strict=True):
+        if n:
+            raise UnsupportedError(
+                f"{what}: Map '{m.name}' has offsets, and '{m.toset.name}' is the source of other "
+                "Maps: its entities cannot stay in columns: run in one process"
+            )
 
 
 def _check_equal(found: _Mesh, comm: Any, what: str) -> None:
@@ -389,14 +443,16 @@ def _move(
         if dat.is_allocated
     }
     subsets = {
-        part: np.flatnonzero(np.isin(mine[place[part.superset]].numbers, part.indices))
+        part: np.flatnonzero(np.isin(mine[place[part.ground]].numbers, part.indices))
         for part in found.parts
     }
     matrices = [Whole.of(mat) for mat in found.mats]
     for one, share, halo in zip(found.sets, mine, halos, strict=True):
         one.become_shared(share.sizes, halo, comm)
+    for columns in found.columns:
+        columns.take_columns(mine[place[columns.ground]].numbers)
     for m, local in zip(found.maps, values, strict=True):
-        m.become_shared(local, mine[place[m.iterset]].sizes[2])
+        m.become_shared(local, mine[place[m.iterset.ground]].sizes[2])
     _note_inside(found, comm)
     for part, indices in subsets.items():
         part.become_part(indices)
@@ -417,6 +473,6 @@ def _note_inside(found: _Mesh, comm: Any) -> None:
     leads = np.zeros(len(found.maps), np.int64)
     for i, m in enumerate(found.maps):
         ghosts = m.computed_values[m.iterset.size :]
-        leads[i] = ((ghosts >= 0) & (ghosts < m.toset.size)).any()
+        leads[i] = m.offset is not None or ((ghosts >= 0) & (ghosts < m.toset.size)).any()
     for m, n in zip(found.maps, comm.allreduce(leads), strict=True):
         m.note_inside(bool(n == 0))

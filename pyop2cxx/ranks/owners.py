@@ -28,12 +28,15 @@ class Table:
     Attributes:
         start: Index of the source Set.
         end: Index of the target Set.
-        values: Shape (n, arity); -1 leads nowhere.
+        values: Shape (n, arity); -1 leads nowhere. For columns of cells all levels, the lowest
+            first: shape (n, n_levels * arity).
+        arity: How many of the columns are of the lowest level; None: there are no levels.
     """
 
     start: int
     end: int
     values: Array
+    arity: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,8 +52,51 @@ class Share:
     sizes: tuple[int, int, int, int]
 
 
+def runs_of(n_entities: Sequence[int], tables: Sequence[Table]) -> list[Array | None]:
+    """Return the entities that must stay one after the other, since Maps have offsets.
+
+    Args:
+        n_entities: Of each Set.
+        tables: The Maps.
+
+    Returns:
+        For each Set the number of the run of each entity, ascending; None: no Map has offsets.
+    """
+    found: list[Array | None] = [None] * len(n_entities)
+    for end, n in enumerate(n_entities):
+        ends = []
+        for table in tables:
+            if table.end != end or table.arity is None or not table.values.size:
+                continue
+            levels = table.values.reshape(len(table.values), -1, table.arity)
+            low = np.where(levels < 0, n, levels).min(axis=1).reshape(-1)
+            ends.append(np.stack([low, levels.max(axis=1).reshape(-1)]))
+        if not ends:
+            continue
+        low, high = np.concatenate(ends, axis=1)
+        is_joined = np.zeros(n + 1, np.int64)  # to the entity before
+        used = (high >= 0) & (low < high)
+        np.add.at(is_joined, low[used] + 1, 1)
+        np.add.at(is_joined, high[used] + 1, -1) if used.any() else None
+        found[end] = np.cumsum(np.cumsum(is_joined)[:n] == 0) - 1
+    return found
+
+
+def _of_runs(owners: Array, runs: Array | None) -> Array:
+    """Return the owners, where each run belongs to the owner of the first entity."""
+    if runs is None or not len(runs):
+        return owners
+    first = np.flatnonzero(np.append(True, runs[1:] != runs[:-1]))
+    return owners[first][runs]
+
+
 def spread(
-    n_entities: Sequence[int], tables: Sequence[Table], base: int, of_base: Array, n_ranks: int
+    n_entities: Sequence[int],
+    tables: Sequence[Table],
+    base: int,
+    of_base: Array,
+    n_ranks: int,
+    runs: Sequence[Array | None],
 ) -> list[Array]:
     """Return the owner of each entity of all Sets.
 
@@ -63,25 +109,27 @@ def spread(
         base: Index of the Set with a partition.
         of_base: The partition: a rank for each entity.
         n_ranks: How many ranks there are.
+        runs: Entities with a common owner, see `runs_of`.
 
     Returns:
         For each Set an array of int32, shape (n,).
     """
-    owners: dict[int, Array] = {base: np.asarray(of_base, np.int32)}
+    owners: dict[int, Array] = {base: _of_runs(np.asarray(of_base, np.int32), runs[base])}
     waiting = True
     while waiting:
         waiting = False
         for table in tables:
             if table.end in owners and table.start not in owners:
                 found = _of_elements(table, owners[table.end], n_ranks)
-                owners[table.start] = found
+                owners[table.start] = _of_runs(found, runs[table.start])
                 waiting = True
                 break
         else:
             for table in tables:
                 if table.start in owners and table.end not in owners:
                     n = n_entities[table.end]
-                    owners[table.end] = _of_targets(table, owners[table.start], n, n_ranks)
+                    of_targets = _of_targets(table, owners[table.start], n, n_ranks)
+                    owners[table.end] = _of_runs(of_targets, runs[table.end])
                     waiting = True
                     break
     return [owners[i] for i in range(len(n_entities))]
@@ -110,7 +158,9 @@ def _filled(owners: Array, n_ranks: int) -> Array:
     return owners
 
 
-def shares(owners: Sequence[Array], tables: Sequence[Table], rank: int) -> list[Share]:
+def shares(
+    owners: Sequence[Array], tables: Sequence[Table], rank: int, runs: Sequence[Array | None]
+) -> list[Share]:
     """Return the entities of all Sets on a rank.
 
     An element is computed again if a Map leads to something owned; targets of all computed elements
@@ -120,6 +170,7 @@ def shares(owners: Sequence[Array], tables: Sequence[Table], rank: int) -> list[
         owners: The owner of each entity, of each Set.
         tables: The Maps between the Sets.
         rank: The rank.
+        runs: Entities that are there together, see `runs_of`.
     """
     owned = [found == rank for found in owners]
     reaches = [np.zeros(len(found), np.bool_) for found in owners]
@@ -134,6 +185,9 @@ def shares(owners: Sequence[Array], tables: Sequence[Table], rank: int) -> list[
     for table in tables:
         reached = table.values[computed[table.start]]
         needed[table.end][reached[reached >= 0]] = True
+    for there, of_set in zip(needed, runs, strict=True):
+        if of_set is not None and len(of_set):
+            there |= np.bincount(of_set, weights=there)[of_set] > 0
     return [_share(*each) for each in zip(owners, owned, leaves, computed, needed, strict=True)]
 
 
@@ -160,6 +214,20 @@ def local_values(table: Table, shares_: Sequence[Share]) -> Array:
     start, end = shares_[table.start], shares_[table.end]
     place = np.full(int(max(end.numbers.max(initial=-1), table.values.max(initial=-1))) + 2, -1)
     place[end.numbers] = np.arange(len(end.numbers))
-    found = place[table.values[start.numbers]]  # place[-1] is -1
+    rows = table.values[start.numbers]
+    found = place[rows]  # place[-1] is -1
     found[start.sizes[2] :] = -1
-    return found
+    return found if table.arity is None else found[:, : table.arity]
+
+
+def keeps_offsets(table: Table, shares_: Sequence[Share]) -> bool:
+    """Say whether offsets of a Map lead to the right entities in the numbers of a rank."""
+    if table.arity is None:
+        return True
+    start, end = shares_[table.start], shares_[table.end]
+    rows = table.values[start.numbers[: start.sizes[2]]]
+    place = np.full(int(max(end.numbers.max(initial=-1), table.values.max(initial=-1))) + 2, -1)
+    place[end.numbers] = np.arange(len(end.numbers))
+    n_levels = rows.shape[1] // table.arity if table.arity else 0
+    steps = [np.tile(one[:, : table.arity], n_levels) for one in (rows, place[rows])]
+    return bool(((rows - steps[0] == place[rows] - steps[1]) | (rows < 0)).all())

@@ -50,14 +50,15 @@ def graph_of(n: int, base: int, tables: Sequence[Table]) -> Graph:
         base: Index of the Set.
         tables: The Maps of the mesh.
     """
-    named = [t.values for t in tables if t.end == base and t.values.shape[1] > 1]
+    ends = [t.values[:, : t.arity] for t in tables if t.end == base]
+    named = [values for values in ends if values.shape[1] > 1]
     if named:
         pairs = [_pairs(values) for values in named]
     else:
-        pairs = [_by_targets(t.values) for t in tables if t.start == base]
-    ends = np.concatenate([*pairs, np.zeros((0, 2), np.int64)])
-    ends = ends[(ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])]
-    keys = np.sort(np.concatenate([ends[:, 0] * n + ends[:, 1], ends[:, 1] * n + ends[:, 0]]))
+        pairs = [_by_targets(t.values[:, : t.arity]) for t in tables if t.start == base]
+    both = np.concatenate([*pairs, np.zeros((0, 2), np.int64)])
+    both = both[(both >= 0).all(axis=1) & (both[:, 0] != both[:, 1])]
+    keys = np.sort(np.concatenate([both[:, 0] * n + both[:, 1], both[:, 1] * n + both[:, 0]]))
     keys = keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
     begins = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(keys // max(n, 1), minlength=n), out=begins[1:])

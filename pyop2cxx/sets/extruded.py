@@ -75,6 +75,15 @@ class ExtrudedSet(Set):
         self.is_extruded, self._extruded_periodic = True, bool(extruded_periodic)
         self.lists: dict[object, Any] = {}
 
+    def take_columns(self, numbers: Array) -> None:
+        """Have the columns of this rank, of a base Set shared before."""
+        parent = self._parent
+        sizes = (*parent.sizes[:2], parent.exec_size, parent.total_size)
+        self.become_shared(sizes, parent.halo, parent.given_comm)
+        if not self._constant_layers:
+            self._layers_array = np.ascontiguousarray(self._layers_array[numbers])
+        self.lists.clear()
+
     @property
     def parent(self) -> Set:
         """The base Set."""

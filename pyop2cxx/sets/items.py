@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class Items:
         tables: Index lists used by generated code, in order.
         arrays: The memory of the lists.
         n_boundary: Number of items outside of the core, placed last.
+        of_cells: Region and use of the layer, for cells of columns.
     """
 
     iteration: _core.Iteration
@@ -45,6 +46,7 @@ class Items:
     tables: tuple[_core.MapTable, ...] = ()
     arrays: tuple[Array, ...] = ()
     n_boundary: int = 0
+    of_cells: tuple[IterationRegion, bool] = (ALL, False)
 
     @property
     def extruded(self) -> bool:
@@ -67,11 +69,7 @@ def items_of(iterset: Set, region: IterationRegion | None, pass_layer: bool, wha
     """
     whole = iterset.superset if isinstance(iterset, Subset) else iterset
     if isinstance(whole, ExtrudedSet):
-        key = (region or ALL, pass_layer)
-        lists: dict[object, Items] = iterset.lists  # type: ignore[attr-defined]  # both have it
-        if key not in lists:
-            lists[key] = _cells(iterset, whole, *key)
-        return lists[key]
+        return _known_cells(iterset, whole, (region or ALL, pass_layer))
     if region is not None and region != ALL:
         raise IterateValueError(
             f"{what}: region {region.name} is a part of columns, but Set '{whole.name}' is not "
@@ -102,20 +100,22 @@ def items_of(iterset: Set, region: IterationRegion | None, pass_layer: bool, wha
     )
 
 
-def in_global_order(items: Items, iterset: Set) -> Items:
-    """Return the items of a shared Set, near ghosts too, in the order of the whole Set.
+def with_near_ghosts(items: Items, iterset: Set, *, in_order: bool) -> Items:
+    """Return the items of a shared Set, near ghosts too.
 
     Args:
-        items: The owned items, without extrusion.
+        items: The owned items.
         iterset: The Set of the loop.
+        in_order: Whether the items come in the order of the whole Set.
     """
+    if isinstance(items.whole, ExtrudedSet):
+        return _known_cells(iterset, items.whole, items.of_cells, again=True, in_order=in_order)
+    n = iterset.exec_size
+    if not in_order:
+        return replace(items, n=n, n_boundary=n - iterset.core_size)
     known = iterset.in_order
     if known is None:
-        n = iterset.exec_size
-        order = np.argsort(iterset.global_numbers[:n], kind="stable")
-        visited = iterset.indices[order] if isinstance(iterset, Subset) else order
-        wide = items.whole.total_size > MOST_INT32
-        listed = np.ascontiguousarray(visited, np.int64 if wide else np.int32).reshape(-1, 1)
+        listed = _in_global_order(iterset, items.whole)
         known = iterset.in_order = Items(
             iteration=_kind(items.whole, subset=True),
             n=n,
@@ -127,6 +127,29 @@ def in_global_order(items: Items, iterset: Set) -> Items:
         )
     found: Items = known
     return found
+
+
+def _in_global_order(iterset: Set, whole: Set) -> Array:
+    """Return the visited entities, near ghosts too, in the order of the whole Set; shape (n, 1)."""
+    order = np.argsort(iterset.global_numbers[: iterset.exec_size], kind="stable")
+    visited = iterset.indices[order] if isinstance(iterset, Subset) else order
+    wide = whole.total_size > MOST_INT32
+    return np.ascontiguousarray(visited, np.int64 if wide else np.int32).reshape(-1, 1)
+
+
+def _known_cells(
+    iterset: Set,
+    whole: ExtrudedSet,
+    of_cells: tuple[IterationRegion, bool],
+    *,
+    again: bool = False,
+    in_order: bool = False,
+) -> Items:
+    key = (*of_cells, again, in_order)
+    lists: dict[object, Items] = iterset.lists  # type: ignore[attr-defined]  # both have it
+    if key not in lists:
+        lists[key] = _cells(iterset, whole, *of_cells, again=again, in_order=in_order)
+    return lists[key]
 
 
 def _n_boundary(iterset: Set) -> int:
@@ -192,12 +215,20 @@ def reached(map_: Map, rows: Array, levels: Any, n_levels: Any, items: Items) ->
     return np.where(rows < 0, rows, rows + map_.offset * levels)
 
 
-def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer: bool) -> Items:
+def _cells(
+    iterset: Set,
+    whole: ExtrudedSet,
+    region: IterationRegion,
+    pass_layer: bool,
+    *,
+    again: bool,
+    in_order: bool,
+) -> Items:
     facets = region == IterationRegion.INTERIOR_FACETS
     constant = whole.constant_layers
     kind = _kind(
         whole,
-        subset=constant and isinstance(iterset, Subset),
+        subset=constant and (in_order or isinstance(iterset, Subset)),
         extruded=True,
         constant_layers=constant,
         periodic=whole.extruded_periodic,
@@ -206,18 +237,30 @@ def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer
     if constant:
         visited, first = levels_of(whole, whole.layers - 1, region)
         layers = np.array([[visited, first, 0, whole.layers - 1]], np.int64)
-        n = iterset.size * visited if iterset.is_sized else 0
-        n_boundary = _n_boundary(iterset) * visited
+        n_columns = (iterset.exec_size if again else iterset.size) if iterset.is_sized else 0
+        n = n_columns * visited
+        n_boundary = 0 if in_order or not n else (n_columns - iterset.core_size) * visited
         tables, arrays = [_table(layers)], [layers]
         if n > MOST_INT64:
             raise SizeTypeError(
                 f"Set '{whole.name}': {iterset.size} columns of {visited} cells are more than "
                 "int64 can number"
             )
-        if isinstance(iterset, Subset):
+        if in_order:
+            arrays.append(_in_global_order(iterset, whole))
+            tables.append(_table(arrays[1], whole.total_size))
+        elif isinstance(iterset, Subset):
             tables.append(iterset.table)
     else:
-        n, n_boundary, arrays = _listed_cells(iterset, whole, region)
+        if in_order:
+            columns = _in_global_order(iterset, whole).reshape(-1)
+        else:
+            n_columns = iterset.exec_size if again else iterset.size
+            indices = iterset.indices if isinstance(iterset, Subset) else np.arange(n_columns)
+            columns = indices[:n_columns]
+        n, arrays = _listed_cells(columns, whole, region)
+        inner = 0 if in_order else _listed_cells(columns[: iterset.core_size], whole, region)[0]
+        n_boundary = 0 if in_order else n - inner
         tables = [_table(array) for array in arrays]
     return Items(
         iteration=kind,
@@ -228,15 +271,14 @@ def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer
         tables=tuple(tables),
         arrays=tuple(arrays),
         n_boundary=n_boundary,
+        of_cells=(region, pass_layer),
     )
 
 
 def _listed_cells(
-    iterset: Set, whole: ExtrudedSet, region: IterationRegion
-) -> tuple[int, int, list[Array]]:
-    """Return the number of visited cells, the number outside of the core, and the cells."""
-    owned = isinstance(iterset, Subset)
-    columns = iterset.owned_indices if owned else np.arange(whole.size)  # type: ignore[attr-defined]
+    columns: Array, whole: ExtrudedSet, region: IterationRegion
+) -> tuple[int, list[Array]]:
+    """Return the number of visited cells of columns, and the cells."""
     bounds = whole.layers_array - [0, 1]  # 1 past the top cell
     n_levels = bounds[columns, 1] - bounds[columns, 0]
     visited, first = levels_of(whole, n_levels, region)
@@ -247,9 +289,7 @@ def _listed_cells(
     with waiting(f"extrusion of '{whole.name}': listing {n} cells"):
         levels = np.arange(n) - np.repeat(starts - first, visited)
         found = [np.repeat(columns, visited).astype(index), levels.astype(index)]
-    n_boundary = n - int(visited[: iterset.core_size].sum())
-    arrays = [*(one.reshape(-1, 1) for one in found), np.ascontiguousarray(bounds)]
-    return n, n_boundary, arrays
+    return n, [*(one.reshape(-1, 1) for one in found), np.ascontiguousarray(bounds)]
 
 
 def _table(array: Array, n_targets: int = MOST_INT32) -> _core.MapTable:

@@ -648,6 +648,8 @@ def _as_arity(arity: object, name: str) -> int:
 
 def refuse_distributed(map_: Map) -> None:
     """Refuse new values between Sets shared by processes: ghosts were chosen by those of then."""
+    if map_.is_of_columns:  # from each entity to itself, or to a Global
+        return
     for one in (map_.iterset, map_.toset):
         if one.is_distributed and map_.toset.each_of is not map_.iterset:
             raise UnsupportedError(

@@ -238,8 +238,12 @@ tried(lambda: op2.distribute(cells, "best"))
 tried(lambda: op2.distribute(op2.Subset(cells, [1])))
 tried(lambda: op2.distribute(cells, "hilbert", coordinates=op2.Dat(op2.Set(3, "far"))))
 columns = op2.ExtrudedSet(edges, 3)
+up = op2.Map(columns, cells, 1, [0] * 5, offset=[1])
+A = op2.Mat(op2.Sparsity((cells, cells), [(up, up, None)]))
 tried(lambda: op2.distribute(cells))
-del columns
+del A
+
+del columns, up
 ragged = op2.RaggedMap(cells, edges, np.arange(7), [0] * 6)
 tried(lambda: op2.distribute(cells))
 del ragged
@@ -275,7 +279,7 @@ tried(lambda: op2.par_loop(op2.Kernel("void k(double *y, double *g) { y[0] = g[0
         r"^UsageError .*partition 'best' is unknown",
         r"^SetTypeError .*expected a whole Set",
         r"^RanksError .*on Set 'far', which no Map from 'cells' leads to",
-        r"^UnsupportedError .*ExtrudedSet 'edges_extruded': extruded Sets are not carried",
+        r"^UnsupportedError .*Sparsity '.*' has rows of cells in columns",
         r"^UnsupportedError .*RaggedMap '.*': ragged Maps are not carried",
         r"^UnsupportedError .*Set 'nodes' has 2 ghosts, but ghosts are made by op2.distribute",
         r"^UnsupportedError .*Dat '[ab]' and Dat '[ab]' share memory",
@@ -483,3 +487,68 @@ tried(lambda: op2.init(deterministic="rank"))
         "ConfigurationError .*'deterministic' must be True or False or 'ranks', got 'rank'",
     ):
         assert sum(bool(re.search(wanted, line)) for line in found) == 2, (wanted, found)
+
+
+COLUMNS = """
+from mpi4py import MPI
+op2.init(comm=MPI.COMM_WORLD, deterministic=sys.argv[1] or False)
+n, rank = MPI.COMM_WORLD.size, MPI.COMM_WORLD.rank
+base, corners = op2.Set(12, "base"), op2.Set(13 * 6, "corners")
+tops = np.array([[0, 3 + i % 4] for i in range(12)]) if sys.argv[2] else 6
+columns = op2.ExtrudedSet(base, tops)
+low = np.stack([6 * np.arange(12), 6 * np.arange(1, 13)], axis=1)
+c2n = op2.Map(columns, corners, 4, np.concatenate([low, low + 1], axis=1), offset=[1] * 4)
+x, y = op2.Dat(corners, np.arange(78.0) / 7, name="x"), op2.Dat(corners, name="y")
+z, g = op2.Dat(base, name="z"), op2.Global(1, 0.0)
+some = op2.Subset(columns, [1, 2, 5, 8, 9])
+spread = op2.Kernel("void spread(const double *x, double *y, double *z, int layer) {"
+                    " for (int i = 0; i < 4; i++) y[i] += x[3 - i] * (layer + 1);"
+                    " z[0] += x[0] / 3; }", "spread")
+flow = op2.Kernel("void flow(const double *x, double *y) {"
+                  " for (int i = 0; i < 8; i++) y[i] += x[7 - i] / 3; }", "flow")
+total = op2.Kernel("void total(const double *x, double *y, double *g) {"
+                   " g[0] += x[0] * x[3]; y[0] += x[1] / 3; }", "total")
+loops = [op2.ParLoop(spread, columns, x(op2.READ, c2n), y(op2.INC, c2n), z(op2.INC),
+                     pass_layer_arg=True)]
+op2.distribute(base)
+assert n == 1 or corners.size < 78 and base.size < 12, (corners.size, base.size)
+loops.append(op2.ParLoop(flow, columns, x(op2.READ, c2n), y(op2.INC, c2n),
+                         iteration_region=op2.ON_INTERIOR_FACETS))
+loops.append(op2.ParLoop(total, some, x(op2.READ, c2n), y(op2.INC, c2n), g(op2.INC)))
+for loop in loops * 2:
+    loop.compute()
+    x += 1
+found = y.gathered(), z.gathered(), g.data_ro
+if sys.argv[1]:
+    print([float(v).hex() for one in found for v in one])
+else:
+    print([round(float(v), 6) for one in found for v in one])
+"""
+
+
+@pytest.mark.parametrize("variable", ["", "variable"])
+@pytest.mark.parametrize("deterministic", ["", "ranks"])
+def test_columns_of_cells(variable: str, deterministic: str) -> None:
+    alone = outputs(COLUMNS, 1, deterministic, variable)
+    for n in (2, 3):
+        assert outputs(COLUMNS, n, deterministic, variable) == alone * n
+
+
+def test_columns_whose_entities_lead_elsewhere_are_refused() -> None:
+    text = """
+from mpi4py import MPI
+op2.init(comm=MPI.COMM_WORLD)
+base, corners, ends = op2.Set(4, "base"), op2.Set(15, "corners"), op2.Set(15, "ends")
+columns = op2.ExtrudedSet(base, 3)
+c2n = op2.Map(columns, corners, 1, 3 * np.arange(4), offset=[1], name="c2n")
+n2e = op2.Map(corners, ends, 1, np.arange(15))
+e2b = op2.Map(ends, base, 1, np.arange(15) % 4)
+try:
+    op2.distribute(base, [0, 0, 1, 1])
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+    found = outputs(text, 2)
+    assert len(found) == 2
+    wanted = "UnsupportedError op2.distribute: Map 'c2n' has offsets, and 'corners' is the source"
+    assert all(line.startswith(wanted) for line in found), found
