@@ -51,7 +51,7 @@ BACKENDS = ("sequential", "openmp", "opencl", "cuda")  # those that are here
 KINDS_OF_SEEDS = (*(frozenset({kind}) for kind in KINDS if kind != "sums"), frozenset[str]())
 """Seeds have these kinds of loops in turn; sums of blocks are of texts for GPUs."""
 N_BATCH = 40  # loops compiled as one
-PATIENCE, MOST_SECONDS = 30, 100
+PATIENCE, MOST_SECONDS = 60, 300  # a batch of OpenCL takes minutes on a busy machine
 CORPUS = "corpus"
 
 
