@@ -251,11 +251,7 @@ def function_of(loop: Any, built: Symbolic, name: str) -> tuple[Function, tuple[
 def region_of(loop: Any) -> str:
     """Return the visited part of each column, in C++; empty: no columns."""
     items = loop.items
-    if not items.extruded:
-        return ""
-    lists = loop.iterset.lists.items()
-    region = next(region for (region, _), found in lists if found is items)
-    return f"op2::Region::{region.name.lower()}"
+    return f"op2::Region::{items.of_cells[0].name.lower()}" if items.extruded else ""
 
 
 def _columns(items: Items, taken: Sequence[str]) -> dict[str, Any]:

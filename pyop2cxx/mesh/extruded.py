@@ -12,7 +12,7 @@ from pyop2cxx.base.arrays import is_integer, plain_array
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
 from pyop2cxx.mesh.topology import Tags
-from pyop2cxx.runtime import seams
+from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
@@ -86,6 +86,8 @@ class ExtrudedMesh(Generic[BaseMesh]):
     ) -> None:
         mesh: Any = base
         self.base, self.name = base, f"{mesh.name}_extruded"
+        self.uid = runtime.next_uid()
+        runtime.processes.note(self)
         if mesh.cell_type not in _CELLS or mesh.gdim > 2:
             raise UsageError(
                 f"{self.name}: intervals, triangles and quadrilaterals in one or two dimensions "
@@ -110,6 +112,10 @@ class ExtrudedMesh(Generic[BaseMesh]):
         self._set_coordinates(mesh.coordinates, levels, fraction)
         parts = {tag: part.indices for tag, part in mesh.cell_tags.items()}
         self.cell_tags = Tags(self.columns, parts)
+
+    def on_sets(self) -> list[Set]:
+        """Return the Sets of the mesh."""
+        return [self.columns, self.vertices]
 
     def _map(self, to: Set, rows: Array, name: str, step: int = 1) -> Map:
         """Return a Map from the columns; rows are for the first cell, `step` leads to the next."""

@@ -29,8 +29,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-os.environ.setdefault("CORPUS_ELEMENTS", "200")
-os.environ.setdefault("CORPUS_TARGETS", "60")
+if __name__ == "__main__":  # as a module, processes of the importing program keep their corpus
+    os.environ.setdefault("CORPUS_ELEMENTS", "200")
+    os.environ.setdefault("CORPUS_TARGETS", "60")
 
 from fuzz.batch import compile_batch
 from fuzz.cheap import choose_compiler, compilers, quick_programs

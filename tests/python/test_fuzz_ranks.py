@@ -69,3 +69,12 @@ def test_a_wrong_value_is_seen() -> None:
     assert ranks.run_it(trial)[0] == "wrong"
     trial.expected, trial.alone = {}, (loop, {"x": op2.Dat(cells, [5.0, 6.0, 7.0 + 1e-15])})
     assert ranks.run_it(trial)[0] == "bits"
+
+
+def test_the_module_leaves_the_environment_alone() -> None:
+    text = (
+        "import os, sys; before = dict(os.environ); sys.path.insert(0, sys.argv[1]); "
+        "from fuzz import ranks; assert dict(os.environ) == before"
+    )
+    tests = str(Path(__file__).parents[1])
+    subprocess.run([sys.executable, "-c", text, tests], check=True, timeout=SECONDS)

@@ -328,6 +328,7 @@ def run_many(kernel: op2.Kernel, n: int, lanes: int, seed: int) -> list[NDArray[
     return [data[name].data_ro.copy() for name in ("a", "w", "z", "total", "most")]
 
 
+@pytest.mark.optimised  # GCC 12 breaks down on some of these vectors without optimisation
 @pytest.mark.parametrize("seed", range(4))
 def test_random_kernels(seed: int) -> None:
     """Scalar against lanes, for every number of elements up to two passes."""
