@@ -12,8 +12,8 @@ from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.execute import ready
 from pyop2cxx.loop.parloop import ParLoop
-from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.sets.maps import Map
@@ -53,23 +53,16 @@ class GhostRows:
 
     def pack(self) -> list[_core.GraphTask]:
         """Return the tasks that fill `sent`."""
-        return [*_prepared(self._pack)]
+        return [ready(loop).prepared for loop in self._pack]
 
     def unpack(self) -> list[_core.GraphTask]:
         """Return the tasks that write the rows of `received` into the Dats."""
-        return [*_prepared(self._unpack)]
+        return [ready(loop).prepared for loop in self._unpack]
 
     def lent(self) -> Iterator[Lent]:
         """Lent memory of the Dats and of the packed rows."""
         for loop in (*self._pack, *self._unpack):
             yield from loop.lent
-
-
-def _prepared(loops: Sequence[ParLoop]) -> Iterator[_core.GraphTask]:
-    for loop in loops:
-        if loop.epoch != runtime.epoch:
-            loop.prepare()
-        yield loop.prepared
 
 
 def _packed(

@@ -72,8 +72,11 @@ def without_stores(
         marked = ChainOperation([*entries, *map(Overwritten, zeros)], passes)
         marked.tasks()
         saved = [dat for dat in zeros if dat.name in marked.dropped]
+        begin: list[Entry] = [
+            Action(f"zero {dat.name}", dat.zero, ((dat, True),), True) for dat in saved
+        ]
+        if len(saved) == len(zeros):
+            return marked, begin
         if saved:
-            part = ChainOperation([*entries, *map(Overwritten, saved)], passes)
-            begin = [Action(f"zero {dat.name}", dat.zero, ((dat, True),), True) for dat in saved]
-            return part, [*begin]
+            return ChainOperation([*entries, *map(Overwritten, saved)], passes), begin
     return ChainOperation(entries, passes), []

@@ -24,7 +24,7 @@ from pyop2cxx.graph.chain_parts import Zeros, without_stores
 from pyop2cxx.graph.chains import ChainOperation
 from pyop2cxx.graph.library_calls import Copy, Fill
 from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Operation, Placed
-from pyop2cxx.loop.execute import is_apart
+from pyop2cxx.loop.execute import is_apart, ready
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class PartOfLoop(LoopOperation):
 
     def task(self) -> _core.GraphTask | None:
         """Return the loop, compiled and bound."""
-        task: _core.PreparedLoop = _ready(self.loop).prepared
+        task: _core.PreparedLoop = ready(self.loop).prepared
         if self.phase == _core.Phase.all:
             return task
         return _core.graph.PhaseTask(task, self.phase)
@@ -175,7 +175,7 @@ class _State:
     """Facts that hold at a point of a graph.
 
     Attributes:
-        stale: Dats with ghosts out of date, by uid; None instead of a set: all may be.
+        stale: Uids of the Dats with ghosts out of date.
         parts: Globals with the part of each process, by uid.
         zeros: Uids of Globals known to be 0.
     """
@@ -302,8 +302,7 @@ class _Walk:
 
     def _part(self, loop: ParLoop, one: Placed) -> None:
         """Add a loop: in two phases, if ghosts are brought just before."""
-        n_before = len(self.found)
-        brought = self.found[-1][1].operation if n_before else None
+        brought = self.found[-1][1].operation if self.found else None
         items = loop.items
         can_part = 0 < items.n_boundary < items.n
         if not (can_part and isinstance(brought, Bring) and brought.tasks() is None):
@@ -445,7 +444,7 @@ def _note(dats: Sequence[Dat], stale: frozenset[int]) -> None:
 
 def _is_shared(operation: Operation) -> bool:
     """Say whether a loop, of this node itself, needs messages."""
-    loops = [_ready(operation.loop)] if isinstance(operation, LoopOperation) else []
+    loops = [ready(operation.loop)] if isinstance(operation, LoopOperation) else []
     if isinstance(operation, ChainOperation):
         loops = operation.loops
     each = (loop.effects for loop in loops)
@@ -454,16 +453,9 @@ def _is_shared(operation: Operation) -> bool:
 
 def _is_local(loop: ParLoop) -> bool:
     """Say whether a loop can run apart from its messages."""
-    if _ready(loop).bound_run.is_watched or loop.wants_checks() or loop.effects.exact:
+    if ready(loop).bound_run.is_watched or loop.wants_checks() or loop.effects.exact:
         return False
     return is_apart(loop.effects, loop.args)
-
-
-def _ready(loop: ParLoop) -> ParLoop:
-    """Return a loop, prepared: its effects are those of now."""
-    if loop.epoch != runtime.epoch:
-        loop.prepare()
-    return loop
 
 
 def _split(arg: Any) -> Sequence[Any]:

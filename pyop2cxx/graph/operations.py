@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.runtime import runtime
+from pyop2cxx.loop.execute import ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -97,9 +97,7 @@ class LoopOperation(Operation):
 
     def task(self) -> _core.GraphTask | None:
         """Return the loop, compiled and bound; None if checks inspect the loop at run time."""
-        loop = self.loop
-        if loop.epoch != runtime.epoch:
-            loop.prepare()
+        loop = ready(self.loop)
         effects = loop.effects
         over_ranks = effects.ghosts or effects.reduced or effects.again or effects.exact
         is_seen = loop.bound_run.is_watched or loop.wants_checks() or over_ranks

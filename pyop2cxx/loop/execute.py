@@ -539,6 +539,13 @@ def prepare(loop: Any) -> None:
     loop.epoch = epoch
 
 
+def ready(loop: Any) -> Any:
+    """Return a `ParLoop`, prepared for the options and data of now."""
+    if loop.epoch != runtime.epoch:
+        loop.prepare()
+    return loop
+
+
 def _may_change(parts: Sequence[Part]) -> bool:
     """Say whether a program holds the memory of a Map's values."""
     bases = (base for part in parts for map_ in part.maps for base in map_.flattened_maps)
