@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 
@@ -252,11 +253,47 @@ class RaggedMap(Map):
             self.table.increment_version()
         lengths = np.diff(begins)
         self.longest = int(lengths.max(initial=0))
+        self.at_longest = int(lengths.argmax()) if n else 0
         self.shortest = int(lengths.min()) if n else 0
         self.mean = float(lengths.mean()) if n else 0.0
 
+    def become_shared(self, values: Array, n_computed: int) -> None:
+        """Have the rows of this rank. What is known of their lengths is of all rows, on all ranks.
+
+        Args:
+            values: The entries of each row, -1 behind the last one; shape (iterset.total_size, n).
+                The other rows than the computed have none.
+            n_computed: How many rows loops visit.
+        """
+        assert self.table is not None
+        of_all = self.longest, self.at_longest, self.shortest, self.mean
+        begins = self._rows[: self.table.n_rows + 1]
+        self.whole_lengths = crc32(np.diff(begins).astype(np.int64).data)
+        is_there = values >= 0
+        begins = np.append(0, np.cumsum(is_there.sum(axis=1)))
+        self.table = None
+        self._keep(begins, values[is_there])
+        self.longest, self.at_longest, self.shortest, self.mean = of_all
+        self.meetings.clear()
+
+    @property
+    def computed_values(self) -> Array:
+        """The entries of rows visited by loops, -1 behind the last one; shape (exec_size, n)."""
+        return self.padded(np.arange(self._iterset.exec_size))
+
+    def has_equal_rows(self, other: Map) -> bool:
+        """Say whether another Map has rows of the same lengths: on all ranks alike."""
+        if self is other or not isinstance(other, RaggedMap):
+            return self is other
+        is_equal = self.whole_lengths == other.whole_lengths
+        return is_equal and np.array_equal(self.offsets, other.offsets)
+
+    whole_lengths = 0
+    """Checksum of the lengths of all rows, of a Map shared by ranks."""
     longest: int
     """Entries of the longest row."""
+    at_longest: int
+    """The first of the longest rows, in the numbers of the whole Set."""
     shortest: int
     """Entries of the shortest row."""
     mean: float

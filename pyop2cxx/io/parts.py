@@ -11,6 +11,7 @@ from pyop2cxx.base.arrays import MOST_INT32
 from pyop2cxx.base.blocks import row_of_each
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mats import Mat
+from pyop2cxx.data.ragged import RaggedMap
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
 from pyop2cxx.sets.spread import Spread, spread
@@ -54,6 +55,8 @@ class Parts:
             return {}
         if isinstance(thing, Mat):
             return _of_mat(thing)
+        if isinstance(thing, RaggedMap):
+            return self._of_ragged(thing)
         if isinstance(thing, Map):
             return {"values": self._of_map(thing)}
         if isinstance(thing, Dat):
@@ -63,13 +66,27 @@ class Parts:
         return {"values": thing.data_ro}
 
     def _of_map(self, thing: Map) -> Array | Spread:
-        start, end = thing.iterset, thing.toset
+        start = thing.iterset
         values = np.asarray(thing.values_with_halo)
         if not start.is_distributed:
             return values
-        dtype = np.int64 if self.sizes[end][0] > MOST_INT32 else np.int32
-        numbers = np.append(end.global_numbers, -1).astype(dtype)  # the last for entries of -1
-        return spread(start, numbers[values[: start.size]])
+        return spread(start, self._numbers_of(thing)[values[: start.size]])
+
+    def _of_ragged(self, thing: RaggedMap) -> Arrays:
+        start, begins, values = thing.iterset, thing.offsets, np.asarray(thing.values)
+        if not start.is_distributed:
+            return {"begins": begins, "values": thing.values_with_halo}
+        whole, places = _of_rows(start, begins[: start.size + 1])
+        numbers = self._numbers_of(thing, len(whole) + int(whole[-1]))
+        entries = Spread(start.ranks, int(whole[-1]), places, numbers[values])
+        return {"begins": whole.astype(numbers.dtype), "values": entries}
+
+    def _numbers_of(self, thing: Map, least: int = 0) -> Array:
+        """Return the numbers of targets in the whole Set, and -1 behind; wide if need be."""
+        is_wide = max(self.sizes[thing.toset][0], least) > MOST_INT32
+        numbers = np.append(thing.toset.global_numbers, -1)
+        found: Array = numbers.astype(np.int64 if is_wide else np.int32)
+        return found
 
 
 def sets_of(thing: Any) -> Sequence[Set]:
@@ -89,15 +106,10 @@ def _of_mat(mat: Mat) -> Arrays:
         return {"rowptr": sparsity.rowptr, "colidx": sparsity.colidx, "values": values}
     rows, columns = (dset.set for dset in sparsity.dsets)
     begins = sparsity.rowptr[: rows.size + 1]
-    numbers = rows.global_numbers[: rows.size]
-    counts = np.zeros(rows.global_size + 1, np.int64)
-    for theirs, n in rows.ranks.allgather((numbers, np.diff(begins))):
-        counts[theirs + 1] = n
-    whole = np.cumsum(counts)
+    whole, places = _of_rows(rows, begins)
     here = row_of_each(begins)
     targets = columns.global_numbers[sparsity.colidx[: len(here)]]
     order = np.lexsort((targets, here))  # columns ascend in each row of the whole matrix
-    places = whole[numbers[here]] + np.arange(len(here)) - begins[here]
     own = values[: len(here)]
 
     def entries(given: Array) -> Spread:
@@ -108,3 +120,19 @@ def _of_mat(mat: Mat) -> Arrays:
         "colidx": entries(targets.astype(sparsity.colidx.dtype)),
         "values": entries(own),
     }
+
+
+def _of_rows(on: Set, begins: Array) -> tuple[Array, Array]:
+    """Return the begins of all rows of different lengths, and the places of the own entries.
+
+    Args:
+        on: The Set of the rows.
+        begins: Where the entries of owned rows begin, and the end.
+    """
+    numbers = on.global_numbers[: on.size]
+    counts = np.zeros(on.global_size + 1, np.int64)
+    for theirs, n in on.ranks.allgather((numbers, np.diff(begins))):
+        counts[theirs + 1] = n
+    whole = np.cumsum(counts)
+    here = row_of_each(begins)
+    return whole, whole[numbers[here]] + np.arange(len(here)) - begins[here]

@@ -344,8 +344,6 @@ class _Writer:
         self._write(group, thing)
         if thing.offset is not None:
             _write(group, "offset", thing.offset, self._add)
-        if isinstance(thing, RaggedMap):
-            _write(group, "begins", thing.offsets, self._add)
 
     def _write(self, group: Any, thing: Stored) -> None:
         for name, values in self._parts.of(thing).items():

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.data.ragged import Counts, RaggedMap
@@ -43,7 +41,7 @@ def check_counts(parts: Sequence[Part], what: str) -> None:
                 "a Dat is reached through a ragged Map"
             )
     for map_ in maps if counts else ():
-        if not any(_has_equal_rows(part.data.of_map, map_) for part in counts):
+        if not any(part.data.of_map.has_equal_rows(map_) for part in counts):
             part = counts[0]
             raise MapValueError(
                 f"{what}: arg {part.number}: counts of Map '{part.data.of_map.name}', but the loop "
@@ -67,10 +65,6 @@ def check_kernel(kernel: Kernel, parts: Sequence[Part], what: str) -> None:
         )
 
 
-def _has_equal_rows(one: RaggedMap, other: Any) -> bool:
-    return one is other or np.array_equal(one.offsets, other.offsets)
-
-
 def check_lengths(parts: Sequence[Part], request: Callable[[], Request], what: str) -> None:
     """Check that no row is longer than what a kernel gets packed.
 
@@ -89,7 +83,6 @@ def check_lengths(parts: Sequence[Part], request: Callable[[], Request], what: s
         part, map_ = parts[i], parts[i].maps[0]
         if not isinstance(map_, RaggedMap) or map_.longest <= _core.MOST_RAGGED:
             continue
-        row = int(np.argmax(map_.counts.data_ro_with_halos))
         why = (
             "with READ rows may be longer if the kernel uses the argument entry by entry, outside "
             "of check mode"
@@ -97,7 +90,8 @@ def check_lengths(parts: Sequence[Part], request: Callable[[], Request], what: s
             else f"with {part.access.name} an element's values are packed"
         )
         raise UsageError(
-            f"{what}: arg {part.number}: row {row} of Map '{map_.name}' has {map_.longest} "
+            f"{what}: arg {part.number}: row {map_.at_longest} of Map '{map_.name}' has "
+            f"{map_.longest} "
             f"entries, and here a row may have {_core.MOST_RAGGED}: {why}"
         )
 
@@ -116,7 +110,7 @@ def counted_rows(parts: Sequence[Part]) -> dict[int, tuple[int, int]]:
     for part in parts:
         map_ = part.maps[0] if part.maps else None
         own = [one for one in counts if isinstance(map_, RaggedMap)]
-        own = [one for one in own if _has_equal_rows(one.data.of_map, map_)]
+        own = [one for one in own if one.data.of_map.has_equal_rows(map_)]
         if own:
             found[part.number] = own[0].number, part.dim
     return found

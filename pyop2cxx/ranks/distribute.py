@@ -13,6 +13,7 @@ import numpy as np
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mat_ranks import Whole
 from pyop2cxx.data.mats import Mat
+from pyop2cxx.data.ragged import RaggedMap
 from pyop2cxx.exceptions import DatTypeError, RanksError, SetTypeError, UnsupportedError
 from pyop2cxx.ranks.exchange import Messages, RanksHalo, lists_of
 from pyop2cxx.ranks.owners import (
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 _ADVICE = {
-    "RaggedMap": "ragged Maps are not carried over processes yet: run in one process",
     "Graph": "make graphs after op2.distribute",
     "MixedMesh": "meshes with several kinds of cells are not carried yet: run in one process",
     "ExtrudedMesh": "extruded meshes are not carried over processes yet: run in one process",
@@ -142,8 +142,11 @@ def distribute(
             checked(partition, cells.size, 1, what)
         return Report(1, 0, 0.0, 0, 0)
     runtime.settle()
-    for one in _followers(_reached(cells)):
+    reached = _reached(cells)
+    for one in _followers(reached):
         one.prepare_to_share()
+    for m in _maps():
+        _ = m.counts if isinstance(m, RaggedMap) and m.iterset in reached else None
     found = _connected(cells, what)
     tables = _tables(found)
     processes.wait(comm, [comm.Ibarrier()], what)
@@ -306,8 +309,9 @@ def _tables(found: _Mesh) -> list[Table]:
 
 def _on_all_levels(m: Map) -> tuple[Array, int | None]:
     """Return the values of a Map for all cells of columns, and the arity if there are levels."""
-    values = np.asarray(m.values_with_halo)
     columns = m.iterset
+    values = m.padded(np.arange(columns.size)) if isinstance(m, RaggedMap) else m.values_with_halo
+    values = np.asarray(values)
     if not isinstance(columns, ExtrudedSet) or m.offset is None:
         return values, None
     bounds = np.broadcast_to(columns.layers_array.astype(np.int64), (len(values), 2))
@@ -345,8 +349,9 @@ def _check_equal(found: _Mesh, comm: Any, what: str) -> None:
     """
     mine = [f"Set '{_plain(one)}' of {one.size} entities" for one in found.sets]
     for m in found.maps:
-        total = crc32(np.ascontiguousarray(m.values_with_halo).data)
-        mine.append(f"Map '{_plain(m)}' of {m.shape[0]} x {m.arity}, checksum {total:08x}")
+        total = crc32(np.ascontiguousarray(m.table_values()).data)
+        width = "ragged rows" if m.is_ragged else m.arity
+        mine.append(f"Map '{_plain(m)}' of {m.iterset.size} x {width}, checksum {total:08x}")
     for part in found.parts:
         total = crc32(np.ascontiguousarray(part.indices).data)
         mine.append(f"a Subset of {part.total_size} of '{_plain(part.superset)}', {total:08x}")

@@ -40,7 +40,10 @@ g = op2.Global(2, [1.0, 2.0], name="g")
 A = op2.Mat(op2.Sparsity((vertices**2, vertices**2), [(c2v, c2v, None)]), name="A")
 put = op2.Kernel("void put(double *A, const double *u) { for (int i = 0; i < 36; i++)"
                  " A[i] += u[i / 6] + 100 * u[i % 6]; }", "put")
-objects = {"u": u, "c": c, "g": g, "A": A, "c2v": c2v, "vertices": vertices}
+stars = op2.RaggedMap(vertices, cells, [np.flatnonzero((c2v.values == v).any(axis=1))
+                                        for v in range(vertices.size)], name="stars")
+in_stars = np.array(stars.offsets), np.array(stars.values)
+objects = {"u": u, "c": c, "g": g, "A": A, "c2v": c2v, "vertices": vertices, "stars": stars}
 wrong = random.integers(0, n, cells.size)
 op2.distribute(cells, wrong * (wrong != 2))  # the rank 2 has nothing
 """
@@ -75,6 +78,8 @@ same()
 u.zero()
 u.load(sys.argv[2])
 same()
+assert (whole["stars"].offsets == in_stars[0]).all()
+assert (whole["stars"].values == in_stars[1]).all()
 on = whole["c2v"].iterset
 op2.distribute(on, np.arange(on.size) * n // on.size)
 assert (whole["u"].gathered() == values).all() and (whole["A"].gathered().toarray() == matrix).all()

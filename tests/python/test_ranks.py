@@ -244,9 +244,6 @@ tried(lambda: op2.distribute(cells))
 del A
 
 del columns, up
-ragged = op2.RaggedMap(cells, edges, np.arange(7), [0] * 6)
-tried(lambda: op2.distribute(cells))
-del ragged
 nodes = op2.Set((4, 4, 6), "nodes")
 c2n = op2.Map(cells, nodes, 1, np.zeros((6, 1), int))
 tried(lambda: op2.distribute(cells))
@@ -280,7 +277,6 @@ tried(lambda: op2.par_loop(op2.Kernel("void k(double *y, double *g) { y[0] = g[0
         r"^SetTypeError .*expected a whole Set",
         r"^RanksError .*on Set 'far', which no Map from 'cells' leads to",
         r"^UnsupportedError .*Sparsity '.*' has rows of cells in columns",
-        r"^UnsupportedError .*RaggedMap '.*': ragged Maps are not carried",
         r"^UnsupportedError .*Set 'nodes' has 2 ghosts, but ghosts are made by op2.distribute",
         r"^UnsupportedError .*Dat '[ab]' and Dat '[ab]' share memory",
         r"^RanksError .*Set 'cells' is distributed already|^RanksError .*'edges' is distributed",
@@ -552,3 +548,90 @@ except Exception as error:
     assert len(found) == 2
     wanted = "UnsupportedError op2.distribute: Map 'c2n' has offsets, and 'corners' is the source"
     assert all(line.startswith(wanted) for line in found), found
+
+
+RAGGED = """
+from mpi4py import MPI
+op2.init(comm=MPI.COMM_WORLD, backend=sys.argv[1])
+n = MPI.COMM_WORLD.size
+adds = op2.Kernel("void adds(const long *x, long *y, const int *n) {"
+                  " for (int i = 0; i < n[0]; i++) y[i] += (i + 1) * x[n[0] - 1 - i] + n[0]; }",
+                  "adds")
+reads = op2.Kernel("void reads(const long *x, const int *n, long *z, long *g) {"
+                   " z[0] = n[0]; for (int i = 0; i < n[0]; i++) z[0] += (i + 1) * x[i];"
+                   " g[0] += z[0]; }", "reads")
+least = op2.Kernel("void least(const long *x, long *y, const int *n) { for (int i = 0; i < n[0];"
+                   " i++) if (x[i] - i < y[i]) y[i] = x[i] - i; }", "least")
+around = op2.Kernel("void around(const int *n, long *y) { y[0] += n[0]; }", "around")
+
+def check(seed):
+    random = np.random.default_rng(seed)
+    cells, faces, tips = (op2.Set(int(random.integers(1, 25)), s) for s in ("c", "f", "tips"))
+    longest = int(random.choice([0, 3, 6]))
+    rows = [random.integers(faces.size, size=k)
+            for k in random.integers(0, longest + 1, cells.size)]
+    path = op2.RaggedMap(cells, faces, rows, name="path")
+    tip2cell = op2.Map(tips, cells, 1, random.integers(cells.size, size=tips.size), "tip2cell")
+    vx, ends = random.integers(-9, 9, faces.size), tip2cell.values.ravel().copy()
+    x, y = op2.Dat(faces, vx, "int64", "x"), op2.Dat(faces, dtype="int64", name="y")
+    z, t = op2.Dat(cells, dtype="int64", name="z"), op2.Dat(tips, dtype="int64", name="t")
+    part = np.flatnonzero(random.random(cells.size) < 0.5)
+    some = op2.Subset(cells, part)
+    about = path.longest, path.at_longest, path.shortest, path.mean
+    base = [cells, faces, tips][seed % 3] if longest else cells
+    op2.distribute(base, random.integers(n, size=base.size) * (seed % 5 > 0))
+    assert about == (path.longest, path.at_longest, path.shortest, path.mean)
+    numbers = faces.global_numbers
+    for k, row in enumerate(np.split(path.values, path.offsets[1:cells.size])[:cells.size]):
+        assert numbers[row].tolist() == rows[cells.global_numbers[k]].tolist()
+    counts, g, py = path.counts, op2.Global(1, 0, "int64", "g"), np.zeros_like(vx)
+    for on, chosen in ((cells, range(len(rows))), (some, part)):
+        op2.par_loop(adds, on, x(op2.READ, path), y(op2.INC, path), counts(op2.READ))
+        for row in (rows[i] for i in chosen):
+            np.add.at(py, row, (np.arange(len(row)) + 1) * vx[row[::-1]] + len(row))
+        assert (y.gathered() == py).all()
+    op2.par_loop(reads, cells, y(op2.READ, path), counts(op2.READ), z(op2.WRITE), g(op2.INC))
+    want = [len(row) + ((np.arange(len(row)) + 1) * py[row]).sum() for row in rows]
+    assert z.gathered().ravel().tolist() == want and g.data_ro[0] == sum(want)
+    op2.par_loop(least, cells, x(op2.READ, path), y(op2.MIN, path), counts(op2.READ))
+    for row in rows:
+        np.minimum.at(py, row, vx[row] - np.arange(len(row)))
+    assert (y.gathered() == py).all()
+    op2.par_loop(around, tips, counts(op2.READ, tip2cell), t(op2.INC))  # of far ghosts, too
+    assert t.gathered().ravel().tolist() == [len(rows[i]) for i in ends]
+
+for seed in range(int(sys.argv[2])):
+    check(seed)
+print("right")
+"""
+
+
+@pytest.mark.parametrize(
+    ("n", "backend", "times"),
+    [(1, "sequential", 5), (2, "openmp", 15), (3, "sequential", 40), (4, "sequential", 25)],
+)
+def test_ragged_maps_on_random_partitions(n: int, backend: str, times: int) -> None:
+    assert outputs(RAGGED, n, backend, str(times)) == ["right"] * n
+
+
+def test_a_long_row_is_named_by_all_ranks_in_the_numbers_of_the_user() -> None:
+    text = (
+        EDGES
+        + """
+rows = [[i % 5] * (70 if i == 4 else i) for i in range(6)]
+path = op2.RaggedMap(cells, edges, rows, name="path")
+other = op2.RaggedMap(cells, edges, [[0]] * 6, name="other")
+z = op2.Dat(edges)
+op2.distribute(cells, [0, 0, 0, 1, 1, 1])
+for counts in (path.counts, other.counts):
+    try:
+        op2.par_loop(op2.Kernel("void k(double *z, const int *n) { z[n[0] - 1] += 1; }", "k"),
+                     cells, z(op2.INC, path), counts(op2.READ))
+    except Exception as error:
+        print(str(error))
+"""
+    )
+    long, other = sorted(outputs(text, 2))[::2]
+    assert outputs(text, 2) == sorted([long, other] * 2)
+    assert "row 4 of Map 'path' has 70 entries" in long
+    assert "counts of Map 'other', but the loop goes by Map 'path'" in other
