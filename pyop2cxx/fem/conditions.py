@@ -14,9 +14,9 @@ from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.functions import Constant, Function, check_function
 from pyop2cxx.fem.held import digest_of, held_of
 from pyop2cxx.fem.interpolation import interpolated
-from pyop2cxx.fem.spaces import FunctionSpace, Subspace, numbers_of, scalar_part
+from pyop2cxx.fem.spaces import FunctionSpace, Subspace, scalar_part
 from pyop2cxx.fem.values import answer, number, shown
-from pyop2cxx.mesh.topology import with_owners
+from pyop2cxx.mesh.topology import numbers_of, with_owners
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
@@ -295,7 +295,7 @@ def _on_facets(space: FunctionSpace, kind: str, chosen: Array) -> Array:
     # the first of two cells suffices: both have the dofs on the facet
     cells = facets.cells.computed_values[chosen, 0]
     numbers = np.asarray(facets.local_numbers.data_ro_with_halos)
-    numbers = numbers.reshape(facets.set.total_size, -1)[chosen, 0]
+    numbers = numbers.reshape(-1, facets.cells.arity)[chosen, 0]
     if space.element.is_mixed:
         raise UsageError("DirichletBC: the space is mixed; take space.sub(i)")
     closures = scalar_part(space.element).entity_closure_dofs[domain.tdim - 1]

@@ -267,7 +267,7 @@ class Held:
         places, rows, cols = (one[entries[1] < matrix.nblock_rows] for one in entries)
         blocks = matrix.stored("assemble", write=False)[places]
         given = whole.reshape(-1, self.space.dim)[cols]
-        target = vector.data.reshape(matrix.nblock_rows, -1)
+        target = vector.data.reshape(-1, vector.cdim)
         np.subtract.at(target, rows, np.einsum("prc,pc->pr", blocks, given))
 
 

@@ -207,8 +207,9 @@ def _moments(space: FunctionSpace, values: Array) -> Array:
     matrix = np.asarray(inner.interpolation_matrix)
     n_cells, n_points, _ = values.shape
     # Basix orders values by component, then by point
-    by_block = values.reshape(n_cells, n_points, space.dim, -1).transpose(0, 2, 3, 1)
-    found: Array = by_block.reshape(n_cells, space.dim, -1) @ matrix.T
+    shape = (n_points, space.dim, matrix.shape[1] // n_points)
+    by_block = values.reshape(n_cells, *shape).transpose(0, 2, 3, 1)
+    found: Array = by_block.reshape(n_cells, space.dim, matrix.shape[1]) @ matrix.T
     return np.moveaxis(found, 1, 2)
 
 
@@ -250,9 +251,9 @@ def _evaluated(expression: Any, function: Function, what: str) -> Array:
     values = domain.derived.made(about, lambda: Function(test, dtype, "values"))
     values.dat.zero()
     form.add_to(values.dat)
-    rows = np.asarray(values.dat.data_ro_with_halos).reshape(test.dof_set.total_size, -1)
+    rows = np.asarray(values.dat.data_ro_with_halos).reshape(-1, test.dim)
     dofs = test.cell_dofs.computed_values
-    return rows[dofs].reshape(len(dofs), len(points), -1)
+    return rows[dofs].reshape(len(dofs), len(points), dofs.shape[1] * test.dim // len(points))
 
 
 def _evaluation(space: FunctionSpace, dtype: np.dtype[Any], expression: Any) -> Form:

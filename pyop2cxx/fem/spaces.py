@@ -18,7 +18,7 @@ from pyop2cxx.fem._packages import elements, ufl
 from pyop2cxx.fem.domain import Domain, domain_of
 from pyop2cxx.fem.recipes import as_recipe, of_recipe
 from pyop2cxx.fem.values import shown
-from pyop2cxx.mesh.topology import refuse_shared
+from pyop2cxx.mesh.topology import numbers_of, refuse_shared
 from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
@@ -226,16 +226,6 @@ class Subspace:
         parts = self.whole.parts
         i = next(i for i, part in enumerate(parts) if part.dof_set is self.space.dof_set)
         return sum(part.dof_set.global_size * part.dim for part in parts[:i])
-
-
-def numbers_of(on: Set, wanted: Array) -> Array:
-    """Return the entities with numbers in the whole Set; -1 for those that the process has not."""
-    numbers = on.global_numbers
-    if not len(numbers):
-        return np.full(len(wanted), -1)
-    order = np.argsort(numbers)
-    at = np.minimum(np.searchsorted(numbers[order], wanted), len(numbers) - 1)
-    return np.where(numbers[order][at] == wanted, order[at], -1)
 
 
 def _made_again(mesh: MeshLike, recipe: Any, numbering: Numbering) -> FunctionSpace:

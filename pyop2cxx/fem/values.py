@@ -118,7 +118,7 @@ def called(
     if values.shape in ((), (1,)) or is_constant:
         values = values.reshape(-1, 1)
     elif values.shape in ((size, n), (*shape, n), (size, 1)):
-        values = values.reshape(size, -1)
+        values = values.reshape(size, values.shape[-1])
     else:
         raise DataValueError(_wrong_shape(values.shape, points, shape, what))
     rows: Array = np.broadcast_to(values, (size, n)).T

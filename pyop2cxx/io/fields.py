@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -101,7 +102,7 @@ def show(
             for name, one in spreads.items()
         }
         where = _original(nodes, points[:]) if is_original else points[:]
-        where = where.reshape(len(where), -1)
+        where = where.reshape(-1, mesh.gdim)
         on_cells = {name for name, (on, _) in given.items() if on is cells}
         return write(
             Shown(
@@ -153,7 +154,7 @@ def piece(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -> S
             on_cells[name] = _flat(values[: cells.size])
         else:
             on_points[name] = _flat(values[here])
-    points = on_points.pop("").reshape(len(here), -1)
+    points = on_points.pop("").reshape(-1, mesh.gdim)
     numbers = [nodes.global_numbers[here], cells.global_numbers[: cells.size]]
     for values, one, on in zip(numbers, (on_points, on_cells), (nodes, cells), strict=True):
         way = on.reordering.order if numbering == "original" else None
@@ -244,7 +245,7 @@ def _original(on: Set, values: Array) -> Array:
 
 
 def _flat(values: Array) -> Array:
-    return values.reshape(len(values), -1) if values.ndim > 2 else values
+    return values.reshape(len(values), math.prod(values.shape[1:])) if values.ndim > 2 else values
 
 
 def as_components(values: Array) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from pyop2cxx.base.arrays import is_integer, plain_array
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
-from pyop2cxx.mesh.topology import Tags
+from pyop2cxx.mesh.topology import Tags, numbers_of, refuse_shared
 from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
@@ -117,6 +117,21 @@ class ExtrudedMesh(Generic[BaseMesh]):
         """Return the Sets of the mesh."""
         return [self.columns, self.vertices]
 
+    def prepare_to_share(self) -> None:
+        """Make the other members for loops, before `op2.distribute` shares the mesh."""
+        _ = self.column_cells, self.from_top, self.sides
+        _ = self.vertex_tags if not self._taken_tags() else None
+
+    def become_shared(self) -> None:
+        """Have the columns of this rank: Sets, Maps and Dats are shared already."""
+        mesh: Any = self.base
+        self._corners = np.asarray(mesh.cell_vertices.values_with_halo)
+        self._rows = np.asarray(self.cell_vertices.values_with_halo)[:, : self._corners.shape[1]]
+        self._cells_of = self._cells_of[mesh.cells.global_numbers]
+        numbers = self.vertices.global_numbers
+        self.levels = self.levels[numbers]
+        self.base_vertices = numbers_of(mesh.vertices, self.base_vertices[numbers])
+
     def _map(self, to: Set, rows: Array, name: str, step: int = 1) -> Map:
         """Return a Map from the columns; rows are for the first cell, `step` leads to the next."""
         arity = rows.shape[1]
@@ -181,8 +196,9 @@ class ExtrudedMesh(Generic[BaseMesh]):
 
     @property
     def n_cells(self) -> int:
-        """The number of cells of all columns."""
-        return int((self._cells_of[:, 1] - self._cells_of[:, 0]).sum())
+        """The number of cells of all columns; of a shared mesh those of the process."""
+        owned = self._cells_of[: self.columns.size]
+        return int((owned[:, 1] - owned[:, 0]).sum())
 
     @cached_property
     def cells(self) -> Set:
@@ -272,8 +288,10 @@ class ExtrudedMesh(Generic[BaseMesh]):
             UsageError: Columns have separate vertices; or there are vertices without a cell,
                 because neighbours have no common level; or the base has a facet tag "lower" or
                 "upper".
+            UnsupportedError: Processes share the mesh.
         """
         mesh: Any = self.base
+        refuse_shared(mesh.cells, f"{self.name}: to_mesh", "ask for flat before op2.distribute")
         if not self._is_continuous:
             raise UsageError(f"{self.name}: to_mesh joins columns; extrude with continuous=True")
         n_of = self._cells_of[:, 1] - self._cells_of[:, 0]
@@ -300,12 +318,17 @@ class ExtrudedMesh(Generic[BaseMesh]):
             facet_tags=tags | self._side_tags(),
             name=self.name,
         )
+        if runtime.processes.n > 1:  # so that `op2.distribute` takes both along
+            flat: Any = made
+            flat.column_of_cell = Map(flat.cells, mesh.cells, 1, column, "column_of_cell")
         return made
 
-    def _check_tags(self) -> None:
+    def _taken_tags(self) -> set[str]:
         mesh: Any = self.base
-        taken = {"lower", "upper"} & {*mesh.facet_tags}
-        if taken:
+        return {"lower", "upper"} & {*mesh.facet_tags}
+
+    def _check_tags(self) -> None:
+        if taken := self._taken_tags():
             raise UsageError(f"{self.name}: the base has facet tags {sorted(taken)}; rename them")
 
     def _order_of_corners(self) -> Array:
@@ -347,7 +370,9 @@ class ExtrudedMesh(Generic[BaseMesh]):
             yield tag, both[:, ((0, 1, 3), (0, 2, 3))].reshape(-1, 3) if is_cut else both
 
     def __repr__(self) -> str:
-        n_of = self._cells_of[:, 1] - self._cells_of[:, 0]
+        n_of = (self._cells_of[:, 1] - self._cells_of[:, 0])[: self.columns.size]
+        if not len(n_of):
+            return f"ExtrudedMesh('{self.name}': no columns, {self.coordinates.cdim}-D)"
         depth = f"{n_of[0]}" if (n_of == n_of[0]).all() else f"{n_of.min()} to {n_of.max()}"
         return (
             f"ExtrudedMesh('{self.name}': {len(n_of)} columns of {depth} {self.cell_type} cells, "

@@ -13,7 +13,7 @@ from pyop2cxx.base.arrays import distinct
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.renumber import Renumbering, renumber, to_original
-from pyop2cxx.exceptions import DataValueError, UnsupportedError
+from pyop2cxx.exceptions import DataValueError
 from pyop2cxx.mesh.cells import reference_cell
 from pyop2cxx.mesh.extruded import ExtrudedMesh
 from pyop2cxx.mesh.given import as_numbers, as_rows, given_arrays, new_numbers
@@ -209,16 +209,7 @@ class Mesh(Shown):
         return [self.cells, self.vertices]
 
     def prepare_to_share(self) -> None:
-        """Find the facets, before `op2.distribute` shares the mesh.
-
-        Raises:
-            UnsupportedError: The mesh is a part of a `MixedMesh`.
-        """
-        if self.is_part:
-            raise UnsupportedError(
-                f"op2.distribute: Mesh '{self.name}' is a part of a mesh with several kinds of "
-                "cells, which are not carried over processes yet: run in one process"
-            )
+        """Find the facets, before `op2.distribute` shares the mesh."""
         _ = self._sides, self.facet_tags
 
     def become_shared(self) -> None:

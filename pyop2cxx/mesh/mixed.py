@@ -17,6 +17,7 @@ from pyop2cxx.mesh.given import as_mixed, as_numbers, as_rows, new_numbers
 from pyop2cxx.mesh.measures import first_fold, normals, volumes
 from pyop2cxx.mesh.mesh import Mesh
 from pyop2cxx.mesh.topology import Geometry, Tags, points_of
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
@@ -82,14 +83,14 @@ class MixedFacets:
         dim = len(uses)
         self.local_numbers = Dat(self.set**dim, local.astype(np.int32), name=f"{name}_local")
         self.tags = Tags(self.set, tags)
-        middles = [mesh.middles(kind)[cells] for kind, (cells, _) in zip(kinds, uses, strict=True)]
-        self._middles, self._coordinates = np.stack(middles, axis=1), mesh.coordinates
+        self._coordinates, self._corners = mesh.coordinates, mesh.cell_vertices[kinds[0]]
         if dim == 2 and mesh.gdim == mesh.tdim:
-            self._check_unfolded()
+            middles = [mesh.middles(k)[cells] for k, (cells, _) in zip(kinds, uses, strict=True)]
+            self._check_unfolded(np.stack(middles, axis=1))
 
-    def _check_unfolded(self) -> None:
+    def _check_unfolded(self, middles: Array) -> None:
         points = points_of(self._coordinates)[self.vertices.values]
-        bad = first_fold(points, self._middles)
+        bad = first_fold(points, middles)
         if bad >= 0:
             cells = [int(path.values[bad, 0]) for path in self.cells]
             raise UsageError(
@@ -101,9 +102,13 @@ class MixedFacets:
     def normals(self) -> Dat:
         """Facet normals pointing out of the first cell, scaled by facet area; a Dat of dim gdim."""
         points = points_of(self._coordinates)
-        found = normals(points[self.vertices.values], self._middles[:, 0]) + 0.0
+        corners = self._corners.values_with_halo[self.cells[0].values_with_halo[:, 0]]
+        middles = points[corners].mean(axis=1)
+        found = normals(points[self.vertices.values_with_halo], middles) + 0.0
         values = np.asarray(found, self._coordinates.dtype)
-        return Dat(self.set ** points.shape[1], values, name=f"{self.set.name}_normals")
+        made = Dat(self.set ** points.shape[1], values, name=f"{self.set.name}_normals")
+        made.halo_valid = not self.set.is_distributed
+        return made
 
     def __repr__(self) -> str:
         return f"MixedFacets({self.set.size} {self.set.name}, tags: {list(self.tags)})"
@@ -167,6 +172,8 @@ class MixedMesh(Shown):
         name: str = "mesh",
     ) -> None:
         self.name, self.tdim = name, _dimension(cells, name)
+        self.uid = runtime.next_uid()
+        runtime.processes.note(self)
         where, rows = as_mixed(points, cells, N_CORNERS, self.tdim, name)
         self.vertices = Set(len(where), "vertices")
         self.cells = {kind: Set(len(part), f"{kind}_cells") for kind, part in rows.items()}
@@ -181,6 +188,19 @@ class MixedMesh(Shown):
             tag: [self._checked(tag, part) for part in parts]
             for tag, parts in (facet_tags or {}).items()
         }
+
+    def on_sets(self) -> list[Set]:
+        """Return the Sets of the mesh."""
+        return [*self.cells.values(), self.vertices]
+
+    def prepare_to_share(self) -> None:
+        """Find the facets and the parts, before `op2.distribute` shares the mesh."""
+        _ = self._facets
+        for part in self.parts.values():
+            part.prepare_to_share()
+
+    def become_shared(self) -> None:
+        """Have the entities of this rank: all parts are Sets, Maps and Dats, shared already."""
 
     @property
     def gdim(self) -> int:
@@ -197,6 +217,7 @@ class MixedMesh(Shown):
             sizes = volumes(cell, corners[:, _AS_HEXAHEDRON.get(kind, slice(None))])
             values = sizes.astype(self.coordinates.dtype)
             found[kind] = Dat(cells, values, name=f"{kind}_volumes")
+            found[kind].halo_valid = not cells.is_distributed
         return found
 
     @cached_property
@@ -238,11 +259,11 @@ class MixedMesh(Shown):
 
     def middles(self, kind: str) -> Array:
         """Return the mean of the vertices of each cell of a kind, shape (n_cells, gdim)."""
-        found: Array = self._corners(kind).mean(axis=1)
+        found: Array = self._corners(kind)[: self.cells[kind].size].mean(axis=1)
         return found
 
     def _corners(self, kind: str) -> Array:
-        found: Array = points_of(self.coordinates)[self.cell_vertices[kind].values]
+        found: Array = points_of(self.coordinates)[self.cell_vertices[kind].values_with_halo]
         return found
 
     @cached_property

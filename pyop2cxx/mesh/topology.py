@@ -417,6 +417,16 @@ def _computed(part: Subset) -> Array:
     return part.indices[: part.exec_size]
 
 
+def numbers_of(on: Set, wanted: Array) -> Array:
+    """Return the entities with numbers in the whole Set; -1 for those that the process has not."""
+    numbers = on.global_numbers
+    if not len(numbers):
+        return np.full(len(wanted), -1)
+    order = np.argsort(numbers)
+    at = np.minimum(np.searchsorted(numbers[order], wanted), len(numbers) - 1)
+    return np.where(numbers[order][at] == wanted, order[at], -1)
+
+
 def refuse_shared(cells: Set, what: str, advice: str = "ask before op2.distribute") -> None:
     """Refuse the work of a whole mesh, if `op2.distribute` has shared the cells.
 
@@ -434,9 +444,7 @@ def refuse_shared(cells: Set, what: str, advice: str = "ask before op2.distribut
 
 def points_of(coordinates: Dat) -> Array:
     """Return where vertices are, of ghosts, too; shape (n_vertices, gdim)."""
-    return np.asarray(coordinates.data_ro_with_halos).reshape(
-        coordinates.dataset.set.total_size, -1
-    )
+    return np.asarray(coordinates.data_ro_with_halos).reshape(-1, coordinates.cdim)
 
 
 def marked_points(coordinates: Dat, marker: Marker) -> npt.NDArray[np.bool_]:

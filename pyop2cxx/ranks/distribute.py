@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 _ADVICE = {
     "Graph": "make graphs after op2.distribute",
-    "MixedMesh": "meshes with several kinds of cells are not carried yet: run in one process",
-    "ExtrudedMesh": "extruded meshes are not carried over processes yet: run in one process",
 }
 
 
