@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import kept_objects
 import older_tree
 import pytest
 from hypothesis import HealthCheck, settings
@@ -224,35 +225,36 @@ def leaves_no_options() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def quick_options() -> list[str]:
-    """Options of CMake by which C++ of ours is compiled soonest: nothing optimised, by clang."""
-    found = ["-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0"]
-    if clang := shutil.which("clang++"):  # takes half of the time of GCC
-        found.append(f"-DCMAKE_CXX_COMPILER={clang}")
-    return found
+def of_session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers share."""
+    shared = tmp_path_factory.getbasetemp()
+    return shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
 
 
 @pytest.fixture(scope="session")
-def installed_runtime(
-    tmp_path_factory: pytest.TempPathFactory, quick_options: list[str]
-) -> Callable[[Path], Path]:
+def quick_compiler(of_session: Path) -> str:
+    """A compiler for C++ of ours that optimises nothing, and keeps objects for other tests."""
+    folder = of_session / "objects"
+    folder.mkdir(exist_ok=True)
+    return kept_objects.script(folder)
+
+
+@pytest.fixture(scope="session")
+def installed_runtime(of_session: Path, quick_compiler: str) -> Callable[[Path], Path]:
     """A function that builds and installs the run-time of programs in C++, once for all workers.
 
     It takes the folder `runtime` of a generated project, which is the same in all of them, and
     returns where `CMAKE_PREFIX_PATH` is to lead.
     """
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
+    out, prefix, ready = (of_session / name for name in ("runtime", "installed", "runtime.ready"))
 
     def install(sources: Path) -> Path:
-        out, prefix, ready = shared / "runtime", shared / "installed", shared / "runtime.ready"
-        with (shared / "runtime.lock").open("w") as lock:
+        with (of_session / "runtime.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not ready.exists():
                 shutil.rmtree(out, ignore_errors=True)  # of another worker's, which failed
                 for command in (
-                    ["cmake", "-S", sources, "-B", out, *quick_options],
+                    ["cmake", "-S", sources, "-B", out, f"-DCMAKE_CXX_COMPILER={quick_compiler}"],
                     ["cmake", "--build", out],
                     ["cmake", "--install", out, "--prefix", prefix],
                 ):

@@ -9,11 +9,36 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from functools import cache
 from pathlib import Path
 
 TREE = Path(__file__).parents[2]
 SECONDS = 120
 """Longest time of a program: a hang is a failure."""
+ASLEEP = """
+#include <time.h>
+int sched_yield(void) {
+  const struct timespec moment = {0, 50000};
+  return nanosleep(&moment, 0);
+}
+"""
+_kept: list[tempfile.TemporaryDirectory[str]] = []
+
+
+@cache
+def asleep() -> dict[str, str]:
+    """Return environment variables by which processes of MPI sleep while they wait.
+
+    MPICH polls, and gives its turn to others by `sched_yield`. With more processes than cores these
+    turns are most of the time of a test, while a single process computes or compiles.
+    """
+    if (compiler := shutil.which("cc")) is None:
+        return {}
+    _kept.append(tempfile.TemporaryDirectory())
+    library = Path(_kept[0].name, "asleep.so")
+    command = [compiler, "-x", "c", "-shared", "-fPIC", "-", "-o", str(library)]
+    subprocess.run(command, input=ASLEEP, text=True, check=True)
+    return {"LD_PRELOAD": " ".join(filter(None, [os.environ.get("LD_PRELOAD"), str(library)]))}
 
 
 def started(text: str, n: int, *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -27,6 +52,7 @@ def started(text: str, n: int, *args: str, **environment: str) -> subprocess.Com
         "PYOP2CXX_THREADS": "1",
         "PYTHONUNBUFFERED": "",
         "PYOP2CXX_PATIENCE": "20",
+        **asleep(),
         **environment,
     }
     body = "import sys\nimport numpy as np\nfrom pyop2cxx import op2\n" + textwrap.dedent(text)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from on_ranks import asleep
 
 from pyop2cxx import op2
 from pyop2cxx.base import extras
@@ -31,7 +33,10 @@ SECONDS = 300
 def counts(options: Sequence[str]) -> dict[str, int]:
     """Run loops that must not fail, and return how many were right and refused."""
     command = [sys.executable, ranks.__file__, *options]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    environment = {**os.environ, **asleep()}
+    found = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
     assert found.returncode == 0, found.stdout + found.stderr
     last = [line for line in found.stdout.splitlines() if " x " in line][-1]
     return {kind: int(n) for n, kind in re.findall(r"(\d+) (right|refused|failed)", last)}

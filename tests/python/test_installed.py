@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -25,20 +24,15 @@ op2.par_loop(op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice"), cells,
 """
 
 
-def compiler(folder: Path, options: str) -> str:
-    """A compiler with an option behind all others; clang takes half of the time of GCC."""
-    made = folder / "cxx"
-    made.write_text(f'#!/bin/sh\nexec {shutil.which("clang++") or "c++"} "$@" {options}\n')
-    made.chmod(0o755)
-    return str(made)
-
-
 @pytest.mark.slow
 @needs_program("cmake")
 def test_projects_link_what_was_compiled_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    quick_compiler: str,
 ) -> None:
-    monkeypatch.setenv("CXX", compiler(tmp_path, "-O0"))
+    monkeypatch.setenv("CXX", quick_compiler)
     cache = tmp_path / "cache"
     op2.configuration["cache_dir"] = str(cache)
     assert main(["cmake-dir"]) == 0
@@ -67,7 +61,10 @@ def test_projects_link_what_was_compiled_once(
 def test_a_compiler_that_fails_is_told_and_nothing_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CXX", compiler(tmp_path, "--no-such-option"))
+    failing = tmp_path / "cxx"
+    failing.write_text('#!/bin/sh\nexec c++ "$@" --no-such-option\n')
+    failing.chmod(0o755)
+    monkeypatch.setenv("CXX", str(failing))
     cache = tmp_path / "cache"
     op2.configuration["cache_dir"] = str(cache)
     with pytest.raises(CompilationError, match="no-such-option"):
