@@ -55,13 +55,29 @@ auto with_rows(const Dense<std::int64_t>& row_offset, const ColumnNumbers& colum
                     columns);
 }
 
+/// Return an array with the memory of a call; it may be empty.
+py::array_t<double> array_over(std::span<double> values) {
+  static double nothing = 0;
+  double* at = values.empty() ? &nothing : values.data();
+  const py::capsule owner(at, [](void*) {});
+  return py::array_t<double>(static_cast<py::ssize_t>(values.size()), at, owner);
+}
+
 /// Wrap a Python function of an array, which shares the memory of the call.
 std::function<void(std::span<double>)> on_array(const py::object& given) {
   if (given.is_none()) return {};
   return [called = py::handle(given)](std::span<double> values) {
     const py::gil_scoped_acquire locked;
-    const py::capsule nothing(values.data(), [](void*) {});
-    called(py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data(), nothing));
+    called(array_over(values));
+  };
+}
+
+/// Wrap a Python function of two arrays: it reads the first, and writes the second.
+std::function<void(std::span<double>, std::span<double>)> on_arrays(const py::object& given) {
+  if (given.is_none()) return {};
+  return [called = py::handle(given)](std::span<double> from, std::span<double> to) {
+    const py::gil_scoped_acquire locked;
+    called(array_over(from), array_over(to));
   };
 }
 
@@ -190,22 +206,23 @@ void bind_solvers(py::module_& core) {
            }),
            py::arg("row_offset"), py::arg("columns"), py::arg("values"), py::arg("dim"));
   py::class_<exec::SparseInverse>(core, "SparseInverse")
-      .def(
-          py::init([](const Dense<std::int64_t>& row_offset, const Dense<std::int32_t>& columns,
-                      std::int64_t width, const std::variant<Dense<double>, Dense<float>>& values) {
-            auto copied = std::visit(
-                [](const auto& given) {
-                  const auto found = values_of(given);
-                  return exec::SparseInverse::Values(std::vector(found.begin(), found.end()));
-                },
-                values);
-            const auto offsets = values_of(row_offset);
-            const auto numbers = values_of(columns);
-            return std::make_unique<exec::SparseInverse>(
-                std::vector(offsets.begin(), offsets.end()),
-                std::vector(numbers.begin(), numbers.end()), width, std::move(copied));
-          }),
-          py::arg("row_offset"), py::arg("columns"), py::arg("width"), py::arg("values"));
+      .def(py::init([](const Dense<std::int64_t>& row_offset, const Dense<std::int32_t>& columns,
+                       std::int64_t width, const std::variant<Dense<double>, Dense<float>>& values,
+                       std::int64_t n_ghosts) {
+             auto copied = std::visit(
+                 [](const auto& given) {
+                   const auto found = values_of(given);
+                   return exec::SparseInverse::Values(std::vector(found.begin(), found.end()));
+                 },
+                 values);
+             const auto offsets = values_of(row_offset);
+             const auto numbers = values_of(columns);
+             return std::make_unique<exec::SparseInverse>(
+                 std::vector(offsets.begin(), offsets.end()),
+                 std::vector(numbers.begin(), numbers.end()), width, std::move(copied), n_ghosts);
+           }),
+           py::arg("row_offset"), py::arg("columns"), py::arg("width"), py::arg("values"),
+           py::arg("n_ghosts") = 0);
   core.def(
       "solve_krylov",
       [](const Dense<std::int64_t>& row_offset, const ColumnNumbers& columns,
@@ -213,7 +230,7 @@ void bind_solvers(py::module_& core) {
          KrylovMethod method, double rtol, double atol, double divtol, std::int64_t max_it,
          std::int64_t restart, bool is_jacobi, const exec::IncompleteLu* ilu,
          const exec::SparseInverse* inverse, int n_threads, bool is_fused, const py::object& bring,
-         const py::object& add_up) {
+         const py::object& add_up, bool is_inverse_wide, const py::object& product) {
         const std::span<const double> right = values_of(b);
         const std::span<double> found(x.mutable_data(), static_cast<std::size_t>(x.size()));
         const exec::KrylovOptions options{method,
@@ -228,7 +245,9 @@ void bind_solvers(py::module_& core) {
                                           n_threads,
                                           check_signals,
                                           is_fused,
-                                          {on_array(bring), on_array(add_up)}};
+                                          {on_array(bring), on_array(add_up)},
+                                          is_inverse_wide,
+                                          on_arrays(product)};
         const std::int64_t n_ghosts = (x.size() - b.size()) / std::max(dim, 1);
         const exec::KrylovResult result = with_rows(
             row_offset, columns, values, dim,
@@ -240,7 +259,8 @@ void bind_solvers(py::module_& core) {
       py::arg("x").noconvert(), py::arg("method"), py::arg("rtol"), py::arg("atol"),
       py::arg("divtol"), py::arg("max_it"), py::arg("restart"), py::arg("is_jacobi"),
       py::arg("ilu"), py::arg("inverse"), py::arg("n_threads"), py::arg("is_fused") = false,
-      py::arg("bring") = py::none(), py::arg("add_up") = py::none());
+      py::arg("bring") = py::none(), py::arg("add_up") = py::none(),
+      py::arg("is_inverse_wide") = false, py::arg("product") = py::none());
   core.def("is_multiplied", &exec::is_multiplied, py::arg("dtype"));
   core.def(
       "multiply",

@@ -72,6 +72,7 @@ class Solve {
                      std::int64_t{1}))),
         barrier_(n_threads_),
         inverse_(options.is_jacobi ? b.size() : 0),
+        product_(options.product ? b.size() : 0),
         bb_(n_chunks_),
         magnitudes_(n_chunks_) {
     const bool is_gmres = options.method == KrylovMethod::gmres;
@@ -231,6 +232,15 @@ class Solve {
     wait();
   }
 
+  /// Make a vector ready to be multiplied.
+  void begin_product(std::int64_t thread, std::span<double> vector) {
+    bring(thread, vector);
+    if (!options_.product) return;
+    wait();
+    if (thread == 0) call(options_.product, vector, std::span<double>(product_));
+    wait();
+  }
+
   // Products
 
   /// Call @p body(chunk, first scalar, one past the last) for the chunks of a thread.
@@ -247,6 +257,10 @@ class Solve {
 
   /// Compute out = A v for the scalars from @p begin to @p end, whole rows of blocks.
   void multiply(std::size_t begin, std::size_t end, const double* v, double* out) const {
+    if (options_.product) {
+      std::copy(&product_[begin], &product_[begin] + (end - begin), &out[begin]);
+      return;
+    }
     switch (matrix_.dim) {
       case 1:
         return multiply_blocks<1>(begin, end, v, out);
@@ -329,13 +343,14 @@ class Solve {
   }
 
   /// Precondition all rows where that cannot be done by chunks.
-  void precondition_whole(std::int64_t thread, const Vector& in, Vector& out, Sum& product) {
+  void precondition_whole(std::int64_t thread, Vector& in, Vector& out, Sum& product) {
     if (!needs_all()) return;
     wait();
-    const auto from = std::span(in).first(b_.size());
+    if (options_.is_inverse_wide) bring(thread, in);
+    const auto from = std::span<const double>(in);
     const auto to = std::span(out).first(b_.size());
     if (options_.ilu != nullptr) {
-      if (thread == 0) options_.ilu->solve(from, to);
+      if (thread == 0) options_.ilu->solve(from.first(b_.size()), to);
       wait();
     }
     for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
@@ -358,7 +373,7 @@ class Solve {
   /// Set the first vector to b - A x, with the sums of its squares and of those of b.
   void compute_residual(std::int64_t thread) {
     Vector& r = vectors_[0];
-    bring(thread, x_);
+    begin_product(thread, x_);
     for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
       multiply(begin, end, x_.data(), r.data());
       double bb = 0;
@@ -423,7 +438,7 @@ class Solve {
         for (std::size_t i = begin; i < end; ++i) p[i] = z[i] + beta * p[i];
       });
       wait();
-      bring(thread, p);
+      begin_product(thread, p);
       for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
         multiply(begin, end, p.data(), q.data());
         pq.part(chunk) = dot(p, q, begin, end);
@@ -474,7 +489,7 @@ class Solve {
       });
       precondition_whole(thread, r, z, rz);
       wait();
-      bring(thread, z);
+      begin_product(thread, z);
       for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
         multiply(begin, end, z.data(), w.data());
         wz.part(chunk) = dot(w, z, begin, end);
@@ -525,7 +540,7 @@ class Solve {
     const double norm_shadow = state.norm;
     double rho_now = norm_shadow * norm_shadow;
     while (true) {
-      bring(thread, y);
+      begin_product(thread, y);
       for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
         multiply(begin, end, y.data(), v.data());
         one.part(chunk) = dot(shadow, v, begin, end);
@@ -545,7 +560,7 @@ class Solve {
         counts(thread, state, norm_half);
         break;
       }
-      bring(thread, z);
+      begin_product(thread, z);
       for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
         multiply(begin, end, z.data(), t.data());
         one.part(chunk) = dot(t, r, begin, end);
@@ -670,7 +685,7 @@ class Solve {
   double add_direction(std::int64_t thread, std::size_t n, Hessenberg& hessenberg) {
     const auto most = static_cast<std::size_t>(restart_);
     Vector& w = vectors_[n + 1];
-    bring(thread, vectors_[most + 1]);
+    begin_product(thread, vectors_[most + 1]);
     for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
       multiply(begin, end, vectors_[most + 1].data(), w.data());
       for (std::size_t k = 0; k <= n; ++k) {
@@ -713,6 +728,7 @@ class Solve {
   std::barrier<> barrier_;
   std::vector<Vector> vectors_;  // [n_rows * dim] each; the first one holds the residual
   Vector inverse_;               // [n_rows * dim] of the diagonal
+  Vector product_;               // [n_rows * dim] of a matrix given by products
   Sum bb_;                       // squares of b
   Sum magnitudes_;               // squares of what stands in |A| |x| + |b|
   std::vector<Sum> sums_;        // the first one is that of the residual's squares

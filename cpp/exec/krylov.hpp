@@ -37,6 +37,9 @@ struct KrylovOptions {
   std::function<void()> between;  ///< called now and then; an exception ends the solve
   bool is_fused = false;          ///< cg adds up all sums of a step at once
   OtherProcesses others;
+  bool is_inverse_wide = false;  ///< the inverse reads ghosts, too, in all processes alike
+  /// Computes A v in place of the matrix, of v with ghosts; on the thread of the solve.
+  std::function<void(std::span<double> v, std::span<double> product)> product;
 };
 
 /// @brief Why a solve ended. Breakdown: the residual stopped falling above the tolerance.
@@ -58,6 +61,7 @@ struct KrylovResult {
 /// the computed norm is too large. The last norm is the norm of b - A x.
 /// Threads are started once for all steps. Sums over rows are added by fixed chunks, so results do
 /// not depend on the number of threads.
+/// A matrix given by `product` has rows without entries, and no preconditioner by entries.
 /// @param[in] b [n_rows * dim]
 /// @param[in,out] x [(n_rows + n_ghosts) * dim] The first guess, then the solution.
 /// @throws UsageError if sizes do not fit or a column is out of range.

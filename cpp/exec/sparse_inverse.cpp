@@ -9,7 +9,8 @@
 namespace op2::exec {
 
 SparseInverse::SparseInverse(std::vector<std::int64_t> row_offset,
-                             std::vector<std::int32_t> columns, std::int64_t width, Values values)
+                             std::vector<std::int32_t> columns, std::int64_t width, Values values,
+                             std::int64_t n_ghosts)
     : row_offset_(std::move(row_offset)),
       columns_(std::move(columns)),
       width_(static_cast<std::size_t>(std::max(width, std::int64_t{0}))),
@@ -20,7 +21,7 @@ SparseInverse::SparseInverse(std::vector<std::int64_t> row_offset,
                     row_offset_.back() == static_cast<std::int64_t>(columns_.size()) &&
                     width_ > 0 && n_values == columns_.size() * width_;
   if (!fits) throw UsageError("the arrays of an inverse do not fit each other");
-  const auto most = static_cast<std::int64_t>(n_rows()) - width;
+  const auto most = static_cast<std::int64_t>(n_rows()) + n_ghosts - width;
   const bool is_inside = std::all_of(columns_.begin(), columns_.end(),
                                      [most](std::int32_t one) { return one >= 0 && one <= most; });
   if (!is_inside) throw UsageError("a column of an inverse is out of range");

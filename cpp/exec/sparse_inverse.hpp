@@ -21,9 +21,10 @@ class SparseInverse {
   /// @param row_offset [n_rows + 1] into columns
   /// @param columns [n_runs] The first column of each run.
   /// @param values [n_runs * width]
+  /// @param n_ghosts Columns behind those of the rows.
   /// @throws UsageError if the arrays do not fit each other, or a column is out of range.
   SparseInverse(std::vector<std::int64_t> row_offset, std::vector<std::int32_t> columns,
-                std::int64_t width, Values values);
+                std::int64_t width, Values values, std::int64_t n_ghosts = 0);
 
   /// @brief Rows of scalars.
   [[nodiscard]] std::size_t n_rows() const { return row_offset_.size() - 1; }
@@ -31,7 +32,7 @@ class SparseInverse {
   /// @brief Compute rows of a product with a vector.
   /// @param begin The first row.
   /// @param end One past the last row.
-  /// @param[in] in [n_rows()]
+  /// @param[in] in [n_rows() + n_ghosts]
   /// @param[out] out [n_rows()] Not @p in.
   void multiply(std::size_t begin, std::size_t end, std::span<const double> in,
                 std::span<double> out) const;

@@ -1429,6 +1429,7 @@ class SparseInverse:
         width: typing.SupportsInt | typing.SupportsIndex,
         values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]
         | typing.Annotated[numpy.typing.ArrayLike, numpy.float32],
+        n_ghosts: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> None: ...
 
 class Program:
@@ -1933,6 +1934,8 @@ def solve_krylov(
     is_fused: bool = False,
     bring: typing.Any = None,
     add_up: typing.Any = None,
+    is_inverse_wide: bool = False,
+    product: typing.Any = None,
 ) -> tuple[KrylovEnd, list[float]]: ...
 def stages_of(
     loop: Loop,

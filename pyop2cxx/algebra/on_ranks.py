@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.algebra import krylov, libraries, own_krylov
+from pyop2cxx.algebra.block_inverses import KINDS
 from pyop2cxx.algebra.convergence import of_zero
-from pyop2cxx.algebra.systems import flat, guess_of, right_side
+from pyop2cxx.algebra.systems import flat, guess_of, like, put, right_side
 from pyop2cxx.base.blocks import scalar_places
-from pyop2cxx.exceptions import DataValueError, SolverOptionError
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.mats import Mat
+from pyop2cxx.exceptions import DataValueError, SolverOptionError, UnsupportedError
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -25,18 +28,51 @@ if TYPE_CHECKING:
     Rows = tuple[Array, Array, Array, int]
 
 
-def chosen(package: str) -> Callable[..., tuple[Any, Convergence]]:
+def are_shared(x: Any) -> bool:
+    """Say whether processes share the values of a Dat, a MixedDat or a Global."""
+    return any(isinstance(one, Dat) and one.dataset.set.is_distributed for one in x.split)
+
+
+def chosen(
+    package: str, A: Any, x: Any, b: Any, options: Mapping[str, Any]
+) -> Callable[..., tuple[Any, Convergence]]:
     """Return the solver for a package.
 
     Raises:
         SolverOptionError: The package has none.
+        UnsupportedError: Equal bits on any number of processes were asked for.
     """
+    if not isinstance(A, Mat):
+        _check_function(A, x, b, options)
+        return _of_function
+    A.refuse_bits("solve")
+    if package == "scipy" and options["pc_type"] in KINDS:
+        raise SolverOptionError(
+            f"Solver: over processes pc_type {options['pc_type']!r} is for package 'own', with cg, "
+            "gmres or bicgstab, and a Mat of float64"
+        )
     if package not in ("own", "scipy"):
         raise SolverOptionError(
             f"Solver: package {package!r} is not carried over processes yet; take 'own' (cg, gmres "
-            "or bicgstab with none, jacobi or ilu), or 'scipy', which gathers the system"
+            f"or bicgstab with {', '.join(own_krylov.PRECONDITIONERS)}), or 'scipy', which gathers "
+            "the system"
         )
     return _by_own if package == "own" else _gathered
+
+
+def _check_function(A: Any, x: Any, b: Any, options: Mapping[str, Any]) -> None:
+    is_known = options["ksp_type"] in own_krylov.METHODS and options["package"] in ("auto", "own")
+    if not is_known or {x.dtype, b.dtype} != {np.dtype(np.float64)}:
+        raise SolverOptionError(
+            "Solver: over processes a function is for package 'own', with ksp_type 'cg', 'gmres' "
+            f"or 'bicgstab', and Dats of float64; got {options['package']!r}, "
+            f"{options['ksp_type']!r}, {x.dtype} and {b.dtype}"
+        )
+    if runtime.same_on_ranks:
+        raise UnsupportedError(
+            "solve: over processes the sums of a solver are of each process first, and "
+            "deterministic='ranks' was asked for; take deterministic=True"
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -117,25 +153,62 @@ def _by_own(
     A: Any, x: Any, b: Any, options: Mapping[str, Any], kept: Kept
 ) -> tuple[Any, Convergence]:
     """Solve by the package's own methods, on all processes."""
-    comm, what = A.split[0].comm, "solve"
     ghosts = Ghosts(tuple(A.sparsity.dsets[1]), f"a product with {A.label}")
     rhs = right_side(A, x, b, flat)
     rows = _rows_of(A)
     found = np.zeros(rhs.size + sum(ghosts.n_ghosts))
     found[: rhs.size] = guess_of(x, rhs, options, np, flat)
-    counts = [float(not np.isfinite(one).all()) for one in (rhs, rows[2])]
-    wrong = runtime.processes.combined(comm, np.array([*counts, float(rhs.any())]), "sum", what)
-    for n, name in zip(wrong, ("b", A.label), strict=False):
-        if n:
-            raise DataValueError(f"solve: {name} has values that are not finite")
-    if not wrong[2]:
+    add_up = _sums_over(x, {"b": rhs, A.label: rows[2]})
+    if not _is_any(add_up, rhs):
         return rhs, of_zero()
-
-    def add_up(sums: Array) -> None:
-        sums[:] = runtime.processes.combined(comm, sums, "sum", what)
-
     found, went = own_krylov.solve(rows, rhs, found, options, kept, (ghosts.bring, add_up))
     return found[: rhs.size], went
+
+
+def _of_function(
+    A: Any, x: Any, b: Any, options: Mapping[str, Any], kept: Kept
+) -> tuple[Any, Convergence]:
+    """Solve with a function of Dats in place of a matrix."""
+    rhs = right_side(A, x, b, flat)
+    found = guess_of(x, rhs, options, np, flat)
+    add_up = _sums_over(x, {"b": rhs})
+    if not _is_any(add_up, rhs):
+        return rhs, of_zero()
+    source, target = like(x), like(b)
+
+    def product(v: Array, out: Array) -> None:
+        put(source, v, on_device=False)
+        A(source, target)
+        out[:] = flat(target)
+
+    nothing = np.zeros(0)
+    rows = np.zeros(rhs.size + 1, np.int64), nothing.astype(np.int32), nothing, 1
+    return own_krylov.solve(rows, rhs, found, options, kept, (None, add_up), product)
+
+
+def _sums_over(x: Any, values: Mapping[str, Array]) -> Callable[[Array], None]:
+    """Return a function for sums over the processes that share a vector, in place.
+
+    Raises:
+        DataValueError: Of some process values are not finite.
+    """
+    comm = x.split[0].dataset.set.ranks
+
+    def add_up(sums: Array) -> None:
+        sums[:] = runtime.processes.combined(comm, sums, "sum", "solve")
+
+    wrong = np.array([float(not np.isfinite(one).all()) for one in values.values()])
+    add_up(wrong)
+    for n, name in zip(wrong, values, strict=True):
+        if n:
+            raise DataValueError(f"solve: {name} has values that are not finite")
+    return add_up
+
+
+def _is_any(add_up: Callable[[Array], None], values: Array) -> bool:
+    count = np.array([float(values.any())])
+    add_up(count)
+    return bool(count[0])
 
 
 def _rows_of(A: Any) -> Rows:

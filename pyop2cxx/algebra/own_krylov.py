@@ -14,6 +14,7 @@ from pyop2cxx.algebra.preconditioners import NotFactorised
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import ExecutionError
 from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.spread import agree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,6 +65,7 @@ def solve(
     options: Mapping[str, Any],
     kept: Kept,
     others: tuple[Any, Any] = (None, None),
+    product: Any = None,
 ) -> tuple[Array, Convergence]:
     """Solve a linear system, as `pyop2cxx.algebra.krylov.solve` does.
 
@@ -75,6 +77,7 @@ def solve(
         kept: The solver's cache for the matrix.
         others: Of a matrix shared by processes: brings the ghosts of a vector, and adds numbers up
             over processes, both in place.
+        product: In place of entries: reads a vector, and writes the product.
 
     Returns:
         The solution, and the outcome.
@@ -98,10 +101,12 @@ def solve(
         is_jacobi=options["pc_type"] == "jacobi",
         ilu=ilu,
         inverse=inverse,
-        n_threads=runtime.engine.n_threads,
+        n_threads=runtime.engine.n_threads if product is None else 1,
         is_fused=options["fused"],
         bring=others[0],
         add_up=others[1],
+        is_inverse_wide=blocks is not None and blocks.reads_ghosts,
+        product=product,
     )
     reason = _REASONS.get(end, "CONVERGED_RTOL")
     if end == _core.KrylovEnd.converged and len(history) > 1 and history[-1] <= options["ksp_atol"]:
@@ -122,10 +127,20 @@ def _owned(rows: tuple[Array, Array, Array, int]) -> tuple[Array, Array, Array, 
 def _of_blocks(
     rows: tuple[Array, Array, Array, int], blocks: Blocks, kept: Kept
 ) -> _core.SparseInverse:
-    def make() -> _core.SparseInverse:
-        return _core.SparseInverse(*blocks.inverse(rows))
+    key, arrays = ("own", blocks.key), (rows[2], rows[1], rows[0])
+    kept.agree(key, arrays, blocks.ranks)
 
-    found: _core.SparseInverse = kept.get(("own", blocks.key), (rows[2], rows[1], rows[0]), make)
+    def make() -> _core.SparseInverse:
+        made, failed = None, None
+        try:
+            made = blocks.inverse(blocks.complete(rows))
+        except NotFactorised as error:
+            failed = error
+        agree(blocks.ranks, failed, "solve: the inverses of blocks")
+        assert made is not None  # no rank has failed
+        return _core.SparseInverse(*made, n_ghosts=blocks.n_ghosts)
+
+    found: _core.SparseInverse = kept.get(key, arrays, make)
     return found
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.exceptions import SolverOptionError
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,13 @@ class Kept:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Kept, ())  # copies keep nothing: libraries' factors cannot be copied
+
+    def agree(self, key: Any, arrays: tuple[Any, ...], ranks: Any) -> None:
+        """Forget the result unless all ranks have a valid one, so that all make another."""
+        known, values, _ = self._last
+        is_new = key != known or not all(map(_is_same, arrays, values))
+        if runtime.processes.combined(ranks, np.array(is_new, int), "sum", "a preconditioner"):
+            self._last = (None, (), None)
 
     def get(self, key: Any, arrays: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """Return the cached result for the arrays, made if necessary.

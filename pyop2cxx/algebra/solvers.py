@@ -242,13 +242,14 @@ class Solver(Shown):
             options = {**options, "blocks": Blocks(A if P is None else P, options)}
         package = _package(options, A, x, b)
         solve = _SOLVERS.get(package, _solve_plugged)
-        if isinstance(A, Mat) and A.is_distributed:
-            A.refuse_bits("solve")
-            solve = on_ranks.chosen(package)
+        is_shared = on_ranks.are_shared(x)
+        if is_shared:
+            solve = on_ranks.chosen(package, A, x, b, options)
         try:
             found, went = solve(A, x, b, options, self._kept)
         except NotFactorised as failed:
-            raise not_factorised(*failed.args, has_constants=has_constants(A, x)) from None
+            is_singular = not is_shared and has_constants(A, x)
+            raise not_factorised(*failed.args, has_constants=is_singular) from None
         self._last = went
         self._tell(went)
         if not went.converged and options["error_on_nonconvergence"]:

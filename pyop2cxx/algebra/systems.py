@@ -18,8 +18,8 @@ from pyop2cxx.interop import cupy
 from pyop2cxx.runtime.processes import refuse_several
 
 _NO_SOLVERS = (
-    "solvers are carried over processes for a Mat on Sets of op2.distribute; for others write the "
-    "iteration with loops, inner and axpy, which are"
+    "solvers are carried over processes on Sets of op2.distribute; for others write the iteration "
+    "with loops, inner and axpy, which are"
 )
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def check_system(A: object, x: object, b: object) -> None:
         for part in dat:
             part.check_summed("solve")
             on = [] if isinstance(part, Global) else [part.dataset.set]
-            if not (isinstance(A, Mat) and all(one.is_distributed for one in on)):
+            if not all(one.is_distributed for one in on):
                 refuse_several(on, "solve", _NO_SOLVERS)
     assert isinstance(x, Dat | MixedDat | Global)
     assert isinstance(b, Dat | MixedDat | Global)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pyop2cxx.algebra.solvers import Solver
 from pyop2cxx.base.access import INC, MAX, READ, RW, WRITE
-from pyop2cxx.base.arrays import c_name, distinct, is_integer
+from pyop2cxx.base.arrays import c_name, is_integer
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
@@ -22,13 +22,13 @@ from pyop2cxx.fem.spaces import element_name, scalar_part
 from pyop2cxx.fem.values import shown
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
-from pyop2cxx.mesh.topology import refuse_shared
+from pyop2cxx.mesh.topology import with_owners
 from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_traceback, ends_tracebacks
 from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.sets import Set, Subset
+from pyop2cxx.sets.sets import Subset, joined
 from pyop2cxx.sets.sparsities import Sparsity
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def condense(
             lies inside of cells; or a dof of several cells is not kept.
         IndexValueError: A number in `keep` is no dof of the element.
         UnsupportedError: A form couples cells, by integrals over interior facets; or more than 64
-            values lie inside of a cell; or processes share the mesh.
+            values lie inside of a cell.
         DataValueError: The matrix of the dofs inside of a cell is singular, or values are not
             finite; the cell is named.
 
@@ -120,7 +120,6 @@ class Condensed(Shown):
     ) -> None:
         space = left.spaces[0]
         cells = space.mesh.cells
-        refuse_shared(cells, "condense")
         for form in (left, right):
             if any(one.kind == "interior_facet" for one in form.integrals):
                 raise UnsupportedError(
@@ -130,13 +129,14 @@ class Condensed(Shown):
                 )
         self.space, self._left, self._right, self._bcs = space, left, right, tuple(checked(bcs))
         inside, outside = _separated(space, keep)
-        numbers = space.cell_dofs.values
-        kept = distinct(numbers[:, outside].reshape(-1))
-        kept_set = Set(kept.size, f"kept_{space.dof_set.name}")
-        places = np.searchsorted(kept, numbers[:, outside])
-        self.dofs = Map(kept_set, space.dof_set, 1, kept, "kept_dofs")
-        self.cell_dofs = Map(cells, kept_set, len(outside), places, "cell_kept_dofs")
-        self._inner = Map(cells, space.dof_set, len(inside), numbers[:, inside], "inner_dofs")
+        numbers, dof_set = space.cell_dofs.computed_values, space.dof_set
+        is_kept = np.zeros(dof_set.total_size, bool)
+        is_kept[with_owners(dof_set, numbers[:, outside].reshape(-1))] = True
+        kept_set, (places,) = joined([(dof_set, 1, is_kept)], f"kept_{dof_set.name}")
+        kept = np.flatnonzero(is_kept)[:, None]
+        self.dofs = Map.here(kept_set, dof_set, kept, "kept_dofs", is_inside=True)
+        self.cell_dofs = Map.here(cells, kept_set, places[numbers[:, outside]], "cell_kept_dofs")
+        self._inner = Map.here(cells, dof_set, numbers[:, inside], "inner_dofs")
         dtype, dim = left.dtype, space.dim
         n = space.cell_dofs.arity * dim
         self._inside, self._outside = (
@@ -149,10 +149,9 @@ class Condensed(Shown):
         self._solved = Dat(cells ** (len(self._inside), columns), dtype=dtype, name="X")
         self._failed = Dat(cells, dtype=np.int32, name="failed"), Global(1, 0, np.int32)
         self._held = held_of(space, self._bcs)[0]
-        rows = space.cell_dofs.values
-        is_given = np.zeros(space.dof_set.size, bool)
+        is_given = np.zeros(dof_set.total_size, bool)
         is_given[self._held.dofs // dim] = True
-        self._given_cells = Subset(cells, np.flatnonzero(is_given[rows].any(axis=1)))
+        self._given_cells = Subset(cells, np.flatnonzero(is_given[numbers].any(axis=1)))
         self._given = Function(space, dtype, "given")
         self._kernels = Memo(4)
         self.assemble()
@@ -261,11 +260,17 @@ class Condensed(Shown):
     def _refuse_singular(self) -> None:
         """Raise the error for the first cell that cannot be condensed."""
         found = np.asarray(self._failed[0].data_ro)
-        bad = np.flatnonzero(found)
-        cell, column = int(bad[0]), int(found[bad[0]])
-        K, f = (np.asarray(one.data_ro[cell]) for one in self._system)
-        others = f"; {bad.size} cells in all" if bad.size > 1 else ""
-        if column > len(self._inside) or not (np.isfinite(K).all() and np.isfinite(f).all()):
+        K, f = (one.data_ro for one in self._system)
+        cells, bad = self.space.mesh.cells, np.flatnonzero(found)
+        known = [(cells.number_of(i), int(found[i]), K[i], f[i]) for i in bad[:1]]
+        n_bad = bad.size
+        if cells.ranks is not None:
+            every = cells.ranks.allgather((n_bad, known))
+            n_bad = sum(n for n, _ in every)
+            known = sorted((one for _, part in every for one in part), key=lambda one: one[0])
+        cell, column, *values = known[0]
+        others = f"; {n_bad} cells in all" if n_bad > 1 else ""
+        if column > len(self._inside) or not all(np.isfinite(one).all() for one in values):
             raise DataValueError(
                 f"condense: the system of cell {cell} has values that are not finite{others}"
             )
@@ -279,7 +284,7 @@ class Condensed(Shown):
 
 def _separated(space: FunctionSpace, keep: Any) -> tuple[list[int], list[int]]:
     """Return the eliminated and the kept dofs of an element, columns of ``space.cell_dofs``."""
-    numbers, n = space.cell_dofs.values, space.cell_dofs.arity
+    n = space.cell_dofs.arity
     own = _inner(space.element, space.domain.tdim)
     name = element_name(space.element)
     if isinstance(keep, str) and keep == "facets":
@@ -307,7 +312,7 @@ def _separated(space: FunctionSpace, keep: Any) -> tuple[list[int], list[int]]:
             f"condense: 'keep' leaves nothing inside of the cells; {name} has {len(own)} dofs "
             "there; solve the whole system by fem.solve"
         )
-    if not kept or not numbers.size:
+    if not kept or not space.mesh.cells.global_size:
         raise UsageError(
             f"condense: nothing is kept of {name}, so cells have nothing in common; name dofs in "
             "'keep', or solve by op2.solve(..., pc_type='bjacobi')"

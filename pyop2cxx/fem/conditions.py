@@ -16,11 +16,11 @@ from pyop2cxx.fem.held import digest_of, held_of
 from pyop2cxx.fem.interpolation import interpolated
 from pyop2cxx.fem.spaces import FunctionSpace, Subspace, scalar_part
 from pyop2cxx.fem.values import answer, number, shown
-from pyop2cxx.mesh.topology import numbers_of, with_owners
+from pyop2cxx.mesh.topology import with_owners
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
-from pyop2cxx.sets.sets import Set, Subset
+from pyop2cxx.sets.sets import Set, Subset, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -165,6 +165,7 @@ class Domain:
         self.stand_ins: dict[Any, Any] = {}
         self.lock = RLock()
         self._entities: dict[int, tuple[Array, int]] = {}
+        self._maps: dict[int, Map] = {}  # of a shared mesh, from cells to edges and faces
         self._refuse_tangled()
 
     def __repr__(self) -> str:
@@ -185,10 +186,18 @@ class Domain:
         return self.mesh.cells.is_distributed
 
     def prepare_to_share(self) -> None:
-        """Make the Maps from facets needed by forms, before `op2.distribute` shares the mesh.
+        """Make edges, faces, and Maps from facets, before `op2.distribute` shares the mesh.
 
-        Of spaces with dofs inside of cells only, such as DG, forms use facets between cells, too.
+        Spaces made afterwards have dofs on these. Of spaces with dofs inside of cells only, such as
+        DG, forms use facets between cells, too.
         """
+        for dim in range(1, 1 if self._maps else self.tdim):
+            numbers, n = self.entities(dim)
+            on = self.entity_set(dim, n)
+            name = f"cell_{on.name}"
+            self._maps[dim] = Map(self.mesh.cells, on, numbers.shape[1], numbers, name)
+        for one in (self.cell_vertices, *self._maps.values()):
+            self.facet_map("exterior_facet", one)
         spaces = [one for one in self.numberings.values() if hasattr(one, "cell_dofs")]
         self.facet_map("exterior_facet", self.cell_nodes)
         self.facets("interior_facet")
@@ -204,7 +213,7 @@ class Domain:
         if self._place is not None:
             self._place = self._place[self.mesh.cells.global_numbers]
         self._entities.clear()
-        for name in ("corners", "facet_states"):
+        for name in ("corners", "_numbered_corners", "facet_states"):
             self.__dict__.pop(name, None)
         kept = getattr(self.mesh, "__dict__", {}).get("_pyop2cxx_domain")
         if kept is not None:
@@ -318,17 +327,23 @@ class Domain:
         """
         return np.asarray(self.cell_vertices.computed_values)
 
+    @cached_property
+    def _numbered_corners(self) -> Array:
+        """The corners in the numbers of the whole mesh, on which orientations depend."""
+        return self.mesh.vertices.global_numbers[self.corners] if self.is_shared else self.corners
+
     def entities(self, dim: int) -> tuple[Array, int]:
         """Return the numbers of the entities of each cell, shape (n_cells, n), and their count.
 
         Args:
             dim: 0, 1, 2, 3; at most the dimension of the cells.
         """
-        refuse_shared(self.mesh.cells, "a FunctionSpace of another element")
         if dim == 0:
             return self.corners, self.mesh.vertices.size
         if dim == self.tdim:
             return np.arange(len(self.corners))[:, None], len(self.corners)
+        if self.is_shared:
+            return np.asarray(self._maps[dim].computed_values), self._maps[dim].toset.size
         if dim not in self._entities and getattr(self.mesh, "is_periodic", False):
             # two facets may have the same vertices, so the mesh's numbers are used
             mesh: Any = self.mesh
@@ -342,16 +357,28 @@ class Domain:
             self._entities[dim] = reference.numbered(self.corners[:, local], n_vertices)
         return self._entities[dim]
 
+    def entity_set(self, dim: int, n: int) -> Set:
+        """Return the Set of the entities of a dimension.
+
+        Args:
+            dim: 0, 1, 2, 3; at most the dimension of the cells.
+            n: How many there are, of a mesh that is not shared.
+        """
+        if dim in (0, self.tdim):
+            return self.mesh.vertices if dim == 0 else self.mesh.cells
+        return self._maps[dim].toset if self.is_shared else Set(n, f"entities_{dim}")
+
     def states(self, dim: int, entity: int) -> Array:
         """Return the orientation of an edge or a face of each cell; see `cells.states`."""
         local = np.array(reference.topology(self.cell_type)[dim][entity])
-        return reference.states(self.corners[:, local])
+        return reference.states(self._numbered_corners[:, local])
 
     @cached_property
     def facet_states(self) -> Array:
         """Orientation of each cell's facets."""
         lists = reference.topology(self.cell_type)[self.tdim - 1]
-        columns = [reference.permutations(self.corners[:, np.array(one)]) for one in lists]
+        corners = self._numbered_corners
+        columns = [reference.permutations(corners[:, np.array(one)]) for one in lists]
         return np.stack(columns, axis=1)
 
     def facets(self, kind: str) -> Facets:
@@ -398,15 +425,25 @@ class Domain:
         facets = self.facets(kind)
         key = (kind, map_.uid)
         if key not in self.numberings:
-            refuse_shared(
-                self.mesh.cells, f"the first integral over {facets.set.name} of '{map_.name}'"
+            if kind == "interior_facet" and not map_.is_inside:
+                refuse_shared(
+                    self.mesh.cells, f"the first integral over {facets.set.name} of '{map_.name}'"
+                )
+            cells = facets.cells.computed_values
+            values = map_.values_with_halo[cells].reshape(
+                facets.set.exec_size, facets.cells.arity * map_.arity
             )
-            arity = facets.cells.arity * map_.arity
-            values = map_.values[facets.cells.values].reshape(facets.set.size, arity)
             name = f"{facets.set.name}_{map_.name}"
-            self.numberings[key] = Map(facets.set, map_.toset, arity, values, name)
+            if self.is_shared and self.is_any((values < 0).any(), name):
+                refuse_shared(self.mesh.cells, f"the first integral over '{name}'")
+            self.numberings[key] = Map.here(facets.set, map_.toset, values, name)
         found: Map = self.numberings[key]
         return found
+
+    def is_any(self, is_here: Any, what: str) -> bool:
+        """Say whether a fact holds on a rank of a shared mesh."""
+        ranks = self.mesh.cells.ranks
+        return bool(runtime.processes.combined(ranks, np.array(is_here, int), "sum", what))
 
     def part(self, kind: str, number: int) -> Set:
         """Return the cells or facets of a subdomain.

@@ -149,7 +149,7 @@ def _set_by_call(function: Function, given: Callable[[Array], Any], what: str) -
         return
     where = space.domain.at(_points(space))
     values = called(given, where.reshape(-1, where.shape[-1]), *about)
-    _set(function, values.reshape(*where.shape[:2], -1))
+    _set(function, values.reshape(*where.shape[:2], values.shape[-1]))
 
 
 def _independent(space: FunctionSpace, values: Array) -> Array:

@@ -29,7 +29,6 @@ from pyop2cxx.fem.spaces import FunctionSpace, element_name, scalar_part
 from pyop2cxx.graph.capture import record
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
-from pyop2cxx.mesh.topology import refuse_shared
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import render
 
@@ -87,7 +86,7 @@ class Level:
         given = entries.dat(READ), self.inverse.dat(WRITE), least(MIN)
         par_loop(self._invert, self.space.dof_set, *given)
         if not least.data_ro[0] > 0:
-            values = entries.dat.data_ro.reshape(-1)
+            values = entries.dat.gathered().reshape(-1)
             bad = int(np.argmin(values > 0))
             raise DataValueError(
                 f"pmg: entry {bad} of the diagonal, of {self.space}, is {values[bad]:.6g}; the "
@@ -128,7 +127,9 @@ class Level:
             n: Most steps.
         """
         b, u = self.right, self.found
-        b.dat.data_wo.reshape(-1)[:] = np.random.default_rng(1).random(self.space.size) - 0.5
+        dofs, dim = self.space.dof_set, self.space.dim
+        start = np.random.default_rng(1).random((dofs.global_size, dim)) - 0.5
+        b.dat.data_wo.reshape(-1, dim)[:] = start[dofs.global_numbers[: dofs.size]]
         self.held.put(b)
         u.dat.zero()
         options = {"ksp_rtol": 1e-5, "ksp_atol": 0.0, "ksp_max_it": n}
@@ -174,20 +175,20 @@ class Level:
         """Return the level of a lower degree, and keep the way there."""
         space = self.space
         low = FunctionSpace(space.mesh, _with_degree(space, degree))
-        mask = np.zeros((space.dof_set.size, space.dim), bool)
-        mask.reshape(-1)[self.held.dofs] = True
-        given = np.zeros((low.dof_set.size, space.dim), bool)
+        mask = self.held.mask.reshape(-1, space.dim)
+        given = np.zeros((low.dof_set.total_size, space.dim), bool)
         high_dofs, low_dofs = (scalar_part(one.element).entity_dofs for one in (space, low))
-        rows, low_rows = space.cell_dofs.values, low.cell_dofs.values
+        rows, low_rows = space.cell_dofs.computed_values, low.cell_dofs.computed_values
         for dim, entities in enumerate(low_dofs):
             for entity, local in enumerate(entities):
                 on_entity = mask[rows[:, high_dofs[dim][entity]]].all(axis=1)
                 for one in local:
                     given[low_rows[:, one]] |= on_entity
+        given = given[: low.dof_set.size]  # of these all cells are there
         bcs = [
             DirichletBC(low, 0.0, chosen, component if space.dim > 1 else None)
             for component, chosen in enumerate(given.T)
-            if chosen.any()
+            if chosen.any() or space.domain.is_shared
         ]
         new = ufl.TestFunction(low), ufl.TrialFunction(low)
         old = self.form.form.arguments()
@@ -197,9 +198,10 @@ class Level:
         table[abs(table) < 1e-14] = 0
         about = {"n": len(points), "n_low": table.shape[1], "table": table.reshape(-1).tolist()}
         self._up, self._down = self._kernel("up", **about), self._kernel("down", **about)
-        shares = np.bincount(rows.reshape(-1), minlength=space.dof_set.size)
+        shares = np.bincount(rows.reshape(-1), minlength=space.dof_set.total_size)
         values = np.where(mask, 0, 1 / np.maximum(shares, 1)[:, None])
         self._shares = Dat(space.dof_set**space.dim, values, self.form.dtype, "shares")
+        self._shares.halo_valid = not space.domain.is_shared
         return Level(compiled(form, self.form.dtype), bcs)
 
     def go_down(self, low: Level) -> None:
@@ -233,12 +235,11 @@ class Multigrid:
 
     Raises:
         UsageError: The space has other elements.
-        UnsupportedError: Scalars are complex, or processes share the mesh.
+        UnsupportedError: Scalars are complex.
     """
 
     def __init__(self, a: Form, bcs: Sequence[DirichletBC]) -> None:
         space = a.spaces[0]
-        refuse_shared(space.mesh.cells, "pmg")
         part: Any = None if space.element.is_mixed else scalar_part(space.element)
         is_plain = part is not None and not part.has_custom_quadrature
         if not is_plain or part.family_name != "P" or part.discontinuous or part.degree < 2:

@@ -18,13 +18,12 @@ from pyop2cxx.fem._packages import elements, ufl
 from pyop2cxx.fem.domain import Domain, domain_of
 from pyop2cxx.fem.recipes import as_recipe, of_recipe
 from pyop2cxx.fem.values import shown
-from pyop2cxx.mesh.topology import numbers_of, refuse_shared
 from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.origins import follow_tables
-from pyop2cxx.sets.sets import Set, on_each
+from pyop2cxx.sets.sets import Set, joined, numbers_of
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
@@ -304,41 +303,38 @@ def _numbering(domain: Domain, element: Any) -> Numbering:
 
 def _plain_numbering(domain: Domain, element: Any) -> Numbering:
     scalar = scalar_part(element)
-    inside = scalar.entity_dofs[domain.tdim][0] if len(scalar.entity_dofs) > domain.tdim else []
-    is_apart = len(inside) == scalar.dim
-    if is_apart and domain.is_shared:
-        return _numbering_of_cells(domain, scalar)
-    n_cells = domain.mesh.cells.size
-    dofs = np.empty((n_cells, scalar.dim), np.int64)
-    signs = np.ones((n_cells, scalar.dim))
-    start = 0
-    for dim, of_entities in enumerate(scalar.entity_dofs):
-        n_each = len(of_entities[0])
-        if n_each:
-            numbers, n = domain.entities(dim)
-            for entity, local in enumerate(of_entities):
-                base = start + numbers[:, entity, None] * n_each + np.arange(n_each)
-                _place(domain, scalar, dim, entity, (local, base), dofs, signs)
-            start += n * n_each
+    counts = [len(of_entities[0]) for of_entities in scalar.entity_dofs]
     family = "quadrature" if scalar.has_custom_quadrature else scalar.family_name
     name = f"{family}{scalar.degree}_dofs"
-    dof_set = Set(start, name)
-    map_ = Map(domain.mesh.cells, dof_set, scalar.dim, dofs, f"cell_{name}")
-    counts = [len(of_entities[0]) for of_entities in scalar.entity_dofs]
-    whole = {0: domain.mesh.vertices, domain.tdim: domain.mesh.cells}
+    mesh, chosen = domain.mesh, [dim for dim, n in enumerate(counts) if n]
+    is_apart = chosen == [domain.tdim]
+    entities = [domain.entities(dim) for dim in chosen]
+    homes = [domain.entity_set(dim, n) for dim, (_, n) in zip(chosen, entities, strict=True)]
+    parts = [(home, counts[dim], None) for dim, home in zip(chosen, homes, strict=True)]
+    dof_set, firsts = joined(parts, name)
+    n_cells = len(domain.corners)
+    dofs = np.empty((n_cells, scalar.dim), np.int64)
+    signs = np.ones((n_cells, scalar.dim))
+    for dim, (numbers, _), first in zip(chosen, entities, firsts, strict=True):
+        for entity, local in enumerate(scalar.entity_dofs[dim]):
+            base = first[numbers[:, entity], None] + np.arange(counts[dim])
+            _place(domain, scalar, dim, entity, (local, base), dofs, signs)
+    if is_apart:  # of all cells, for facets between them
+        dofs = np.empty((mesh.cells.total_size, scalar.dim), np.int64)
+        dofs[:, scalar.entity_dofs[domain.tdim][0]] = firsts[0][:, None] + np.arange(scalar.dim)
+    map_ = Map.here(mesh.cells, dof_set, dofs, f"cell_{name}", is_inside=is_apart)
+    whole = {0: mesh.vertices, domain.tdim: mesh.cells}
     like = next((on for dim, on in whole.items() if sum(counts) == counts[dim] == 1), None)
-    follow_tables(dof_set, (domain.mesh.cell_vertices, map_), like)
+    _note_origin(domain, dof_set, map_, like)
     signs = np.repeat(signs, element.block_size, axis=1)
     return Numbering(dof_set, map_, _as_signs(domain, signs, name), is_apart)
 
 
-def _numbering_of_cells(domain: Domain, scalar: Any) -> Numbering:
-    """Number the dofs of an element inside of cells, on a mesh shared by processes."""
-    cells, n = domain.mesh.cells, scalar.dim
-    dof_set = on_each(cells, n, f"{scalar.family_name}{scalar.degree}_dofs")
-    values = np.arange(cells.total_size * n).reshape(-1, n)
-    values[cells.exec_size :] = -1
-    return Numbering(dof_set, Map(cells, dof_set, n, values, f"cell_{dof_set.name}"), None, True)
+def _note_origin(domain: Domain, dof_set: Set, map_: Map, like: Set | None) -> None:
+    if not domain.is_shared:
+        follow_tables(dof_set, (domain.mesh.cell_vertices, map_), like)
+    elif like is not None:
+        dof_set.reordering.order = like.reordering.order
 
 
 def _place(
@@ -366,25 +362,33 @@ def _place(
 
 
 def _as_signs(domain: Domain, signs: Array, name: str) -> Dat | None:
-    if (signs > 0).all():
+    cells = domain.mesh.cells
+    if not domain.is_any((signs <= 0).any(), f"signs of {name}"):
         return None
-    return Dat(domain.mesh.cells ** signs.shape[1], signs, name=f"signs_of_{name}")
+    rows = np.ones((cells.total_size, signs.shape[1]))
+    rows[: len(signs)] = signs
+    made = Dat(cells ** signs.shape[1], rows, name=f"signs_of_{name}")
+    made.halo_valid = not cells.is_distributed
+    return made
 
 
 def _mixed_numbering(domain: Domain, element: Any) -> Numbering:
-    refuse_shared(domain.mesh.cells, "a FunctionSpace of another mixed element")
-    columns, signs, start, is_apart = [], [], 0, True
-    for part in element.sub_elements:
-        found, dim = _numbering(domain, part), 1 if part.is_mixed else part.block_size
-        is_apart = is_apart and found.is_apart
-        blocks = found.cell_dofs.values[:, :, None].astype(np.int64) * dim + np.arange(dim)
-        columns.append(start + blocks.reshape(len(blocks), -1))
-        one = np.ones(columns[-1].shape) if found.signs is None else found.signs.data_ro
-        signs.append(one.reshape(len(blocks), -1))
-        start += found.dofs.size * dim
-    dofs = np.concatenate(columns, axis=1)
-    dof_set = Set(start, "mixed_dofs")
-    map_ = Map(domain.mesh.cells, dof_set, dofs.shape[1], dofs, "cell_mixed_dofs")
-    follow_tables(dof_set, (domain.mesh.cell_vertices, map_))
+    parts = [
+        (_numbering(domain, part), 1 if part.is_mixed else part.block_size)
+        for part in element.sub_elements
+    ]
+    dof_set, firsts = joined([(found.dofs, dim, None) for found, dim in parts], "mixed_dofs")
+    columns, signs = [], []
+    for (found, dim), first in zip(parts, firsts, strict=True):
+        dofs = found.cell_dofs.computed_values
+        n_cells, n = dofs.shape
+        columns.append((first[dofs][:, :, None] + np.arange(dim)).reshape(n_cells, n * dim))
+        shape = columns[-1].shape
+        one = None if found.signs is None else found.signs.data_ro_with_halos[:n_cells]
+        signs.append(np.ones(shape) if one is None else one.reshape(shape))
+    cells = domain.mesh.cells
+    is_apart = all(found.is_apart for found, _ in parts)
+    map_ = Map.here(cells, dof_set, np.concatenate(columns, axis=1), "cell_mixed_dofs")
+    _note_origin(domain, dof_set, map_, None)
     found_signs = _as_signs(domain, np.concatenate(signs, axis=1), "mixed_dofs")
     return Numbering(dof_set, map_, found_signs, is_apart)

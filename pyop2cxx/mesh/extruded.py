@@ -11,11 +11,11 @@ import numpy as np
 from pyop2cxx.base.arrays import is_integer, plain_array
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
-from pyop2cxx.mesh.topology import Tags, numbers_of, refuse_shared
+from pyop2cxx.mesh.topology import Tags, refuse_shared
 from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.sets import Set
+from pyop2cxx.sets.sets import Set, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

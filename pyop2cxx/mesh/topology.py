@@ -417,16 +417,6 @@ def _computed(part: Subset) -> Array:
     return part.indices[: part.exec_size]
 
 
-def numbers_of(on: Set, wanted: Array) -> Array:
-    """Return the entities with numbers in the whole Set; -1 for those that the process has not."""
-    numbers = on.global_numbers
-    if not len(numbers):
-        return np.full(len(wanted), -1)
-    order = np.argsort(numbers)
-    at = np.minimum(np.searchsorted(numbers[order], wanted), len(numbers) - 1)
-    return np.where(numbers[order][at] == wanted, order[at], -1)
-
-
 def refuse_shared(cells: Set, what: str, advice: str = "ask before op2.distribute") -> None:
     """Refuse the work of a whole mesh, if `op2.distribute` has shared the cells.
 

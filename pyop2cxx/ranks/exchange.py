@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyop2cxx.data.lent import Lent
     from pyop2cxx.ranks.owners import Numbers
 
+_SIDES = ("owned", "ghosts")
 _HEAD = 128
 """Bytes of the text that a message begins with."""
 _ALIGN = 16
@@ -77,17 +78,28 @@ class RanksHalo(Halo):
         """The ways between devices, with their measurements."""
         return self.messages.transports
 
-    def on_each(self, n: int) -> RanksHalo:
-        """Return the Halo of a Set with as many entities on each entity."""
+    def joined(
+        self, halos: Sequence[RanksHalo], places: Sequence[Numbers], numbers: Numbers
+    ) -> RanksHalo:
+        """Return the Halo of a Set with entities on the entities of others.
 
-        def several(numbers: Numbers) -> Numbers:
-            return (numbers[:, None] * n + np.arange(n)).reshape(-1)
+        Args:
+            halos: Of the other Sets.
+            places: For each the entities on each entity, shape (total_size, n); -1 for none.
+            numbers: The global number of each entity.
+        """
 
-        owned, ghosts = (
-            {rank: several(numbers) for rank, numbers in side.items()}
-            for side in (self.lists.owned, self.lists.ghosts)
-        )
-        return RanksHalo(self.messages, Lists(owned, ghosts), several(self._numbers))
+        def of(sides: Sequence[dict[int, Numbers]]) -> dict[int, Numbers]:
+            found: dict[int, list[Numbers]] = {}
+            for side, where in zip(sides, places, strict=True):
+                for rank, some in side.items():
+                    there = where[some].reshape(-1)
+                    found.setdefault(rank, []).append(there[there >= 0])
+            joined = {rank: np.concatenate(parts) for rank, parts in sorted(found.items())}
+            return {rank: some for rank, some in joined.items() if len(some)}
+
+        owned, ghosts = (of([getattr(one.lists, side) for one in halos]) for side in _SIDES)
+        return RanksHalo(self.messages, Lists(owned, ghosts), numbers)
 
     @property
     def local_to_global_numbering(self) -> Numbers:

@@ -56,8 +56,6 @@ class Entities(Shown):
     """Owned entities and ghosts that loops may compute again; None: none are."""
     in_order: Any = None
     """The items of loops in the order of the whole Set, if a loop needed the order."""
-    each_of: Entities | None = None
-    """The Set with some entities of this one on each of its own, made after `op2.distribute`."""
     numbering = 0
     """The last renumbering of the Set; objects on the Set remember theirs."""
     origin: Digests | Tables | None = None

@@ -158,6 +158,31 @@ class Map(Shown):
             self._adopt(refuse_copy(values, checked, checked_copying(copy, what), what))
 
     @classmethod
+    def here(
+        cls, iterset: Set, toset: Set, values: Array, name: str, *, is_inside: bool = False
+    ) -> Map:
+        """Return a Map between Sets that processes may share, made from other Maps of theirs.
+
+        Ghosts of the Sets must fit: all elements that lead to something owned are visited.
+
+        Args:
+            iterset: The source Set.
+            toset: The target Set.
+            values: In the numbers of this rank, for the first rows; others lead nowhere.
+            name: Used in messages.
+            is_inside: Whether on all ranks only owned elements lead to owned entities.
+        """
+        rows = np.full((iterset.total_size, values.shape[1]), -1, np.int64)
+        rows[: len(values)] = values
+        made = cls.__new__(cls)
+        made.is_made_here = True
+        Map.__init__(made, iterset, toset, values.shape[1], rows, name)
+        made.is_made_here = False
+        made.note_inside(is_inside)
+        made.is_partial = bool((rows[: iterset.exec_size] < 0).any())
+        return made
+
+    @classmethod
     def fromhdf5(cls, iterset: Set, toset: Set, f: Any, name: str) -> Map:
         """Return a Map with the values of an HDF5 dataset.
 
@@ -200,6 +225,7 @@ class Map(Shown):
     is_partial: bool
     """Whether entries may lead nowhere."""
     _is_inside = False
+    is_made_here = False
     is_of_columns = False
     """Whether two cells of a column lead to a common entity."""
 
@@ -418,7 +444,7 @@ class Map(Shown):
     @property
     def is_inside(self) -> bool:
         """Whether on all ranks only owned elements of a shared Set lead to owned entities."""
-        return self._is_inside or self._toset.each_of is self._iterset
+        return self._is_inside
 
     def note_inside(self, is_inside: bool) -> None:
         """Note whether only owned elements lead to owned entities, as agreed by all ranks."""
@@ -648,10 +674,10 @@ def _as_arity(arity: object, name: str) -> int:
 
 def refuse_distributed(map_: Map) -> None:
     """Refuse new values between Sets shared by processes: ghosts were chosen by those of then."""
-    if map_.is_of_columns:  # from each entity to itself, or to a Global
+    if map_.is_of_columns or map_.is_made_here:  # from each entity to itself, or to a Global
         return
     for one in (map_.iterset, map_.toset):
-        if one.is_distributed and map_.toset.each_of is not map_.iterset:
+        if one.is_distributed:
             raise UnsupportedError(
                 f"Map '{map_.name}': Set '{one.name}' is distributed, and its ghosts fit the Maps "
                 "of then; make all Maps before op2.distribute"

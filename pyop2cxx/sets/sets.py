@@ -24,8 +24,9 @@ from pyop2cxx.sets.entities import Entities, check_first
 from pyop2cxx.sets.origins import refuse_left_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    import numpy.typing as npt
     from numpy.typing import ArrayLike
 
     from pyop2cxx.base.arrays import Array
@@ -155,20 +156,66 @@ class Set(Entities):
         return f"Set({self._sizes!r}, {self._name!r})"
 
 
-def on_each(home: Set, n: int, name: str) -> Set:
-    """Return a Set with some entities on each entity of a distributed Set, and the same owners.
+def numbers_of(on: Set, wanted: Array) -> Array:
+    """Return the entities with numbers in the whole Set; -1 for those that the process has not."""
+    numbers = on.global_numbers
+    if not len(numbers):
+        return np.full(len(wanted), -1)
+    order = np.argsort(numbers)
+    at = np.minimum(np.searchsorted(numbers[order], wanted), len(numbers) - 1)
+    return np.where(numbers[order][at] == wanted, order[at], -1)
+
+
+def joined(
+    parts: Sequence[tuple[Set, int, Array | None]], name: str
+) -> tuple[Set, list[npt.NDArray[np.int64]]]:
+    """Return a Set with entities on those of other Sets, and with the same owners.
+
+    The whole Set has the entities on the first Set before those on the second, in the order of the
+    numbers there. If processes share the Sets, all must call.
 
     Args:
-        home: The Set, shared by `op2.distribute`.
-        n: How many on each: entity ``k`` of entity ``e`` is ``n * e + k``.
+        parts: Sets, how many entities are on each, and the chosen entities, bool of shape
+            (total_size,); None means all.
         name: Used in messages.
+
+    Returns:
+        The Set; for each part the first entity on each, shape (total_size,), -1 if not chosen.
     """
-    made = Set(home.total_size * n, name)
-    core, owned, total = home.sizes
-    halo = home.halo.on_each(n)
-    made.become_shared((core * n, owned * n, home.exec_size * n, total * n), halo, home.given_comm)
-    made.each_of = home
-    return made
+    homes = [home for home, _, _ in parts]
+    places = [np.full((home.total_size, n), -1) for home, n, _ in parts]
+    n_made, n_owned = 0, 0
+    for is_ghost in (False, True):
+        for (home, n, chosen), found in zip(parts, places, strict=True):
+            first, last = (home.size, home.total_size) if is_ghost else (0, home.size)
+            is_there = slice(None) if chosen is None else chosen[first:last]
+            rows = np.arange(first, last)[is_there]
+            found[rows] = n_made + np.arange(len(rows) * n).reshape(-1, n)
+            n_made += len(rows) * n
+        n_owned = n_owned if is_ghost else n_made
+    made = Set(n_made, name)
+    if homes[0].is_distributed:
+        numbers = _joined_numbers(parts, places, n_made)
+        halo = homes[0].halo.joined([home.halo for home in homes], places, numbers)
+        made.become_shared((n_owned, n_owned, n_owned, n_made), halo, homes[0].given_comm)
+    return made, [found[:, 0] for found in places]
+
+
+def _joined_numbers(
+    parts: Sequence[tuple[Set, int, Array | None]], places: Sequence[Array], n_made: int
+) -> Array:
+    """Return the global numbers of the entities of `joined`."""
+    found, start = np.empty(n_made, np.int64), 0
+    for (home, n, chosen), where in zip(parts, places, strict=True):
+        numbers, n_home = home.global_numbers, home.global_size
+        if chosen is not None:
+            mine = numbers[: home.size][chosen[: home.size]]
+            every = np.sort(np.concatenate(home.ranks.allgather(mine)))
+            numbers, n_home = np.searchsorted(every, numbers), len(every)
+        is_there = where[:, 0] >= 0
+        found[where[is_there]] = start + numbers[is_there, None] * n + np.arange(n)
+        start += n_home * n
+    return found
 
 
 def LocalSet(set: Set) -> Set:

@@ -116,6 +116,57 @@ TEST(Krylov, SolveTheSameOnAnyNumberOfThreads) {
   }
 }
 
+TEST(Krylov, SolveWithAProductInPlaceOfAMatrix) {
+  const Line line(3000);
+  std::vector<double> expected;
+  for (int i = 0; i < 6000; ++i) expected.push_back(std::sin(0.01 * i));
+  const std::vector<double> b = line.times(expected);
+  const std::vector<std::int64_t> offset(6001, 0);
+  const BlockRows<std::int32_t> nothing{6000, 1, offset, {}, {}};
+  for (const KrylovMethod method : methods) {
+    for (const int n_threads : {1, 3}) {
+      std::vector<double> x(6000, 0);
+      KrylovOptions options = options_with(n_threads, method);
+      options.is_jacobi = false;
+      options.product = [&line](std::span<double> v, std::span<double> product) {
+        const std::vector<double> found = line.times({v.begin(), v.end()});
+        std::copy(found.begin(), found.end(), product.begin());
+      };
+      ASSERT_EQ(solve_krylov(nothing, b, x, options).end, KrylovEnd::converged);
+      for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], 1e-5);
+      options.product = [](std::span<double>, std::span<double>) {
+        throw std::runtime_error("no product");
+      };
+      EXPECT_THROW((void)solve_krylov(nothing, b, x, options), std::runtime_error);
+    }
+  }
+}
+
+TEST(Krylov, BringGhostsForAnInverseThatReadsThem) {
+  // two rows of which the second one belongs to another process, which has the value 5 there
+  const std::vector<std::int64_t> offset{0, 1};
+  const std::vector<std::int32_t> columns{0};
+  const std::vector<double> values{2};
+  const BlockRows<std::int32_t> matrix{1, 1, offset, columns, values, 1};
+  const SparseInverse inverse({0, 2}, {0, 1}, 1, std::vector<double>{0.5, 0.0}, 1);
+  const std::vector<double> b{8};
+  std::vector<double> x(2, 0);
+  int n_brought = 0;
+  KrylovOptions options = options_with(1);
+  options.is_jacobi = false;
+  options.inverse = &inverse;
+  options.is_inverse_wide = true;
+  options.others.bring = [&](std::span<double> vector) {
+    ++n_brought;
+    vector[1] = 5;
+  };
+  options.others.add_up = [](std::span<double>) {};
+  ASSERT_EQ(solve_krylov(matrix, b, x, options).end, KrylovEnd::converged);
+  EXPECT_NEAR(x[0], 4, 1e-12);
+  EXPECT_GE(n_brought, 3);  // before each product, and before each use of the inverse
+  EXPECT_THROW(SparseInverse({0, 2}, {0, 1}, 1, std::vector<double>{0.5, 0.0}), UsageError);
+}
+
 TEST(Krylov, StopForEachOfTheReasons) {
   const Line line(50);
   const std::vector<double> b(100, 1);
