@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +24,26 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
     UsageError,
 )
+from pyop2cxx.pipeline import flow
+from pyop2cxx.pipeline.together import compile_together
 from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from corpus import CASES
+from corpus import CASES, loops_of
 from corpus_storage import narrowed_cases
-from test_corpus import BACKENDS, EVERYTHING, PARALLEL, compare, lacks, legal, run
+from test_corpus import (
+    BACKENDS,
+    EVERYTHING,
+    GPUS,
+    GRIDS,
+    PARALLEL,
+    compare,
+    lacks,
+    legal,
+    n_programs,
+    run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,31 +69,98 @@ FLUX = op2.Kernel(
 )
 
 
+N_TOGETHER = 12  # cases
+kept: list[int] = []
+"""The group of cases whose loops are compiled; empty: nothing is kept."""
+
+
 @pytest.fixture(autouse=True)
-def options() -> Iterator[None]:
+def options(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Forget options after each test; what was compiled for a group of cases, after its last."""
+    callspec = getattr(request.node, "callspec", None)
+    case = callspec.params.get("case") if callspec else None
+    wanted = [] if case is None else [STORED.index(case) // N_TOGETHER]
+    if kept != wanted:
+        op2.exit()
+        compile_neighbours.cache_clear()
+        kept[:] = wanted
+    yield
+    runtime.configuration.reset()
+    if not kept:
+        op2.exit()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def forgotten_at_the_end() -> Iterator[None]:
+    """Leave nothing of the last group to the tests of other files."""
     yield
     op2.exit()
+    compile_neighbours.cache_clear()
+    kept.clear()
 
 
-def pairs() -> list[Any]:
-    """Each loop by each strategy on one parallel backend, and on the sequential one."""
-    found = []
+Way = tuple["Case", "str | None", str]
+
+
+def ways() -> Iterator[Way]:
+    """Yield each loop by each strategy on one parallel backend, and on the sequential one."""
     for i, case in enumerate(STORED):
         for j, strategy in enumerate((None, *_core.STRATEGIES)):
             other = PARALLEL[(i + j) % len(PARALLEL)]
             for backend in ("sequential", other) if strategy is None else (other,):
                 if strategy is None or strategy in legal(case, backend):
-                    name = f"{case.name}-{strategy or 'default'}-{backend}"
-                    found.append(pytest.param(case, strategy, backend, id=name))
-    return found
+                    yield case, strategy, backend
+
+
+def pairs() -> list[Any]:
+    """Return the cases of a test, with their names."""
+    return [
+        pytest.param(*way, id=f"{way[0].name}-{way[1] or 'default'}-{way[2]}") for way in ways()
+    ]
+
+
+def lanes_of(case: Case, strategy: str | None) -> tuple[int, ...]:
+    """Return the lanes that a loop is tried with."""
+    turn = STORED.index(case) + (strategy or "").count("o")
+    return (0, 2, 4, 8, 16) if EVERYTHING else (0, (2, 4, 8, 16)[turn % 4])
+
+
+@cache
+def compile_neighbours(group: int, backend: str) -> None:
+    """Compile the loops of some cases as one program: each program costs PoCL a quarter second."""
+
+    def loops() -> Iterator[op2.ParLoop]:
+        for case, strategy, name in ways():
+            if name != backend or case.needs & lacks(backend):
+                continue
+            if STORED.index(case) // N_TOGETHER == group:
+                for lanes in lanes_of(case, strategy):
+                    for loop in loops_of([case], lambda _, name=strategy: [name], lanes=lanes):
+                        if is_possible(loop):
+                            yield loop
+
+    with op2.backend(backend):
+        compile_together(loops())
+
+
+def is_possible(loop: op2.ParLoop) -> bool:
+    """Return whether the backend has a loop with its lanes; a test says why not."""
+    try:
+        flow.wanted(loop.current_request())
+    except UnsupportedError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize(("case", "strategy", "backend"), pairs())
 def test_the_corpus_in_narrow_memory(case: Case, strategy: str | None, backend: str) -> None:
     if case.needs & lacks(backend):
         pytest.skip("the backend lacks what the loop needs")
-    turn = STORED.index(case) + (strategy or "").count("o")
-    for lanes in (0, 2, 4, 8, 16) if EVERYTHING else (0, (2, 4, 8, 16)[turn % 4]):
+    n_loaded = None
+    if backend in GRIDS and backend not in GPUS:
+        compile_neighbours(STORED.index(case) // N_TOGETHER, backend)
+        n_loaded = n_programs()
+    for lanes in lanes_of(case, strategy):
         problem = case.problem()
         try:
             found = run(problem, backend, strategy=strategy, lanes=lanes)
@@ -88,6 +169,7 @@ def test_the_corpus_in_narrow_memory(case: Case, strategy: str | None, backend: 
                 raise
             continue
         compare(found, [want for _, want in problem.expected], case.tolerance)
+    assert n_loaded in (None, n_programs()), "the loop is not in the program of its group"
 
 
 def test_some_run_through_all_of_the_corpus() -> None:
