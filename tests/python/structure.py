@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 RANKS = {
@@ -180,6 +181,12 @@ def python_modules(root: Path) -> list[Path]:
     return sorted((root / "pyop2cxx").rglob("*.py"))
 
 
+@lru_cache(maxsize=1000)
+def parsed(text: str) -> ast.Module:
+    """Return the tree of a module, which many rules read and none changes."""
+    return ast.parse(text)
+
+
 def include_breaches(root: Path) -> list[str]:
     """Includes go downward only, and the symbolic rooms never see the concrete ones."""
     breaches = []
@@ -284,7 +291,7 @@ def cpp_code_lines(text: str) -> int:
 def code_lines(text: str) -> int:
     """Return how many lines are neither blank, nor a comment, nor of a docstring."""
     told: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             told |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return sum(
@@ -303,7 +310,7 @@ def dtype_breaches(root: Path) -> list[str]:
         f"{path.relative_to(root)}:{node.lineno} has a table of C's names for dtypes"
         for path in python_modules(root)
         if not {"parser", "ahead", "c_names.py"} & set(path.parts)
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path.read_text()))
         if isinstance(node, ast.Dict)
         for key, value in zip(node.keys, node.values, strict=True)
         if isinstance(key, ast.Constant)
@@ -321,7 +328,7 @@ def text_breaches(root: Path) -> list[str]:
         f"{path.relative_to(root)}:{node.lineno} writes C"
         for path in python_modules(root)
         if path.parent.name != "ahead" and path.name != "pictures.py"  # of the DOT language
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path.read_text()))
         if isinstance(node, ast.JoinedStr) and _C_STATEMENT.search(_constant_parts(node))
     ]
 
@@ -341,7 +348,7 @@ def late_breaches(root: Path) -> list[str]:
     """
     breaches, found = [], set()
     for path in python_modules(root):
-        for function in ast.walk(ast.parse(path.read_text())):
+        for function in ast.walk(parsed(path.read_text())):
             if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             for node in ast.walk(function):
@@ -396,7 +403,7 @@ def _users_of_seams(root: Path) -> dict[str, set[str]]:
     """Return the modules that use each name of ``seams.py``."""
     users: dict[str, set[str]] = {}
     for path in python_modules(root):
-        tree = ast.parse(path.read_text())
+        tree = parsed(path.read_text())
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module == "pyop2cxx.runtime.seams":
                 for alias in node.names:
@@ -441,7 +448,7 @@ def python_imports(root: Path) -> list[tuple[str, str, int]]:
     known = {_module(root, path) for path in python_modules(root)}
     found = []
     for path in python_modules(root):
-        source, tree = _module(root, path), ast.parse(path.read_text())
+        source, tree = _module(root, path), parsed(path.read_text())
         for node in ast.walk(tree):
             for target in _imported(node, known):
                 if target not in (source, "__init__"):
@@ -586,7 +593,7 @@ def print_breaches(root: Path) -> list[str]:
         f"{path.relative_to(root)}:{node.lineno} prints"
         for path in python_modules(root)
         if path.name != "cli.py"
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path.read_text()))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id == "print"
@@ -599,7 +606,7 @@ def extras_breaches(root: Path) -> list[str]:
     for path in python_modules(root):
         if path.name == "extras.py":
             continue
-        for node in ast.walk(_without_type_checking(ast.parse(path.read_text()))):
+        for node in ast.walk(_without_type_checking(parsed(path.read_text()))):
             names: list[str] = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -615,12 +622,12 @@ def extras_breaches(root: Path) -> list[str]:
 
 def _without_type_checking(tree: ast.Module) -> ast.Module:
     """The module without its top-level ``if TYPE_CHECKING:`` blocks."""
-    tree.body = [
+    body = [
         node
         for node in tree.body
         if not (isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"))
     ]
-    return tree
+    return ast.Module(body, tree.type_ignores)
 
 
 def state_breaches(root: Path) -> list[str]:
@@ -629,7 +636,7 @@ def state_breaches(root: Path) -> list[str]:
     for path in python_modules(root):
         if path.parts[-2:] != ("runtime", "state.py"):
             name = path.relative_to(root)
-            breaches += [f"{name}:{n} {what}" for n, what in _state(ast.parse(path.read_text()))]
+            breaches += [f"{name}:{n} {what}" for n, what in _state(parsed(path.read_text()))]
     return breaches
 
 
@@ -763,7 +770,7 @@ def docstrings(path: Path) -> list[tuple[int, str, bool]]:
             child.value.value,
             place == 0 and isinstance(node, (ast.Module, ast.ClassDef)),
         )
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path.read_text()))
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
         for place, child in enumerate(node.body)
         if isinstance(child, ast.Expr)
