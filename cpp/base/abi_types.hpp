@@ -68,7 +68,8 @@ enum class PlanArray : std::uint8_t {
   lane_colour,
   has_incidences,  ///< inverse, padded: one for each of Inversion::further, on grids
   neighbours,      ///< pairs, columns: in the place of incidences
-  corners,         ///< pairs: one for each of PairsPlan::corners
+  corners,         ///< pairs, columns: one for each of the plan's corners
+  slot_columns,    ///< columns of neighbours
   // entries, each one for each of EntriesPlan::matrices, then of EntriesPlan::maps
   first_entry,
   entry_place,
@@ -168,6 +169,7 @@ struct ColumnsPlan {
   int lanes = 0;  ///< targets of a group
   ComposedMaps composed = {};
   bool are_pairs = false;  ///< the first inverse in columns of neighbours, targets in their order
+  std::vector<CornerMaps> corners = {};  ///< are_pairs, of composed Maps: as PairsPlan says
   bool operator==(const ColumnsPlan&) const = default;
 };
 

@@ -59,8 +59,12 @@ constexpr std::array table{
         "[width, n_rows], or [n_rows, width] if a text reads an even number of columns ahead",
         "the element's other target * 4 + the own slot * 2 + 1 where there is none"},
     ArrayFacts{
-        PlanArray::corners, "corner", "uint8", "[width, n_rows] or [n_rows, width]",
-        "1 where the element's entries are looked up; or 2 * which of the target's they are"},
+        PlanArray::corners, "corner", "uint8",
+        "[width, n_rows] or [n_rows, width]; for lanes [n_groups, width]",
+        "1 where the elements' entries are looked up; or 2 * which of the targets' they are"},
+    ArrayFacts{PlanArray::slot_columns, "slot_columns", "int32", "[n_groups, 2]",
+               "the first column with incidences of both slots or of none in a group of targets, "
+               "behind those of slot 0; and the first column of slot 1"},
     ArrayFacts{PlanArray::first_entry, "first_entry", "int64", "[n_blocks + 1]",
                "where the entries of the matrix, or targets of the Map, begin that a block of "
                "elements adds to"},

@@ -25,6 +25,7 @@ struct Tuning {
   int owner_slots = 2;
   double most_padding = 1.5;
   double most_elsewhere = 0.01;
+  double most_mixed = 0.5;
   int least_summed_scalars = 200'000;
   double most_distinct = 0.5;
   double most_scatter = 1.5;

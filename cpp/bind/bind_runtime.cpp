@@ -50,6 +50,16 @@ py::typing::Callable<bool()> launch_of(const LoopPointer& loop) {
   return py::reinterpret_steal<py::typing::Callable<bool()>>(made);
 }
 
+/// The inverse behind columns of neighbours, of a loop alone or the first member to be visited so;
+/// of groups of targets if there are lanes.
+plan::InverseSpec inverse_for_pairs(const ir::Loop& loop, const runtime::Binding& binding,
+                                    plan::PlanCache& plans, int lanes, int n_threads) {
+  const std::vector<std::size_t> inverted = ir::inverted_members(loop);
+  const auto maps = lower::reduced_maps(loop, inverted.empty() ? 0 : inverted.front());
+  const auto order = lanes > 0 ? plan::IncidenceOrder::by_slot : plan::IncidenceOrder::by_element;
+  return runtime::inverse_of(binding, maps, order, plans, n_threads, /*all_targets=*/true);
+}
+
 }  // namespace
 
 void bind_runtime(py::module_& core) {
@@ -138,19 +148,27 @@ void bind_runtime(py::module_& core) {
   core.def(
       "part_elsewhere",
       [](const ir::Loop& loop, const Binding& binding, plan::PlanCache& plans, int of_elements,
-         int of_targets, int n_threads) {
+         int of_targets, int lanes, int n_threads) {
         return runtime::for_loop(ir::name_of(loop), [&] {
-          const auto maps = lower::reduced_maps(loop, ir::inverted_members(loop).front());
-          const plan::InverseSpec spec =
-              runtime::inverse_of(binding, maps, plan::IncidenceOrder::by_element, plans, n_threads,
-                                  /*all_targets=*/true);
+          const plan::InverseSpec spec = inverse_for_pairs(loop, binding, plans, lanes, n_threads);
           return plans.part_elsewhere(runtime::targets_of(binding, of_elements, plans, n_threads),
                                       runtime::targets_of(binding, of_targets, plans, n_threads),
-                                      spec, n_threads);
+                                      spec, {.width = 0, .lanes = lanes}, n_threads);
         });
       },
       py::arg("loop"), py::arg("binding"), py::arg("plans"), py::arg("of_elements"),
-      py::arg("of_targets"), py::arg("n_threads"), Unlocked());
+      py::arg("of_targets"), py::arg("lanes"), py::arg("n_threads"), Unlocked());
+  core.def(
+      "part_mixed",
+      [](const ir::Loop& loop, const Binding& binding, plan::PlanCache& plans, int lanes,
+         int n_threads) {
+        return runtime::for_loop(ir::name_of(loop), [&] {
+          const plan::InverseSpec spec = inverse_for_pairs(loop, binding, plans, lanes, n_threads);
+          return plans.part_mixed(spec, {.width = 0, .lanes = lanes}, n_threads);
+        });
+      },
+      py::arg("loop"), py::arg("binding"), py::arg("plans"), py::arg("lanes"), py::arg("n_threads"),
+      Unlocked());
   py::class_<LaunchOptions>(core, "LaunchOptions")
       .def(py::init<int, std::int64_t, std::int64_t, Tuning, bool, std::int64_t, int>(),
            py::arg("n_threads"), py::arg("block_size"), py::arg("useful_bytes"), py::arg("tuning"),

@@ -84,6 +84,13 @@ std::string vector_form(const std::string& function, const Spelled& t, DType dty
   return fmt::format("{}((a {} b) | (b != b), a, b)", blend, name == "fmin" ? "<" : ">");
 }
 
+/// Functions of one argument that are an instruction of vectors on any processor. Lanes are listed
+/// then: GCC passes the result of a loop over 64 bytes through memory, in halves, and waits for it.
+bool is_one_instruction(const std::string& function, DType dtype) {
+  constexpr std::array<std::string_view, 3> names{"sqrt", "rint", "nearbyint"};
+  return std::ranges::find(names, lane_name(function, dtype)) != names.end();
+}
+
 /// Vector form of a function in glibc's libmvec, named by the vector function ABI of x86-64. The
 /// linker finds the library behind -lm. Errors measured below 4 ulp: docs/notebook, 2026-11-29.
 struct VectorMath {
@@ -236,6 +243,11 @@ void define_call(Context& out, const Use& use, const std::string& result, const 
   const std::string builtin = function.function.starts_with("__builtin_")
                                   ? function.function
                                   : "__builtin_" + function.function;
+  if (is_one_instruction(function.function, dtype)) {
+    const Names values = for_lanes(
+        function.lanes, [&](int lane) { return fmt::format("{}(a[{}])", builtin, lane); });
+    return out.statement(fmt::format("return ({}){{{}}};", result, joined(values)));
+  }
   Names arguments;
   for (std::size_t i = 0; i < n_arguments; ++i) {
     arguments.push_back(fmt::format("{}[lane]", static_cast<char>('a' + i)));

@@ -103,7 +103,8 @@ void fields(auto& record, Is<abi::InterleavedPlan> auto& plan) {
 }
 
 void fields(auto& record, Is<abi::ColumnsPlan> auto& plan) {
-  record("columns", plan.inversion, plan.lanes, plan.composed, plan.are_pairs);
+  record("columns", plan.inversion, plan.lanes, plan.composed, plan.are_pairs,
+         List{"corners", plan.corners});
 }
 
 void fields(auto& record, Is<abi::EntriesPlan> auto& plan) {

@@ -28,8 +28,9 @@ bool is_read_through_map(const ir::Loop& loop, std::size_t arg) {
 std::string why_no_columns(const Request& request, std::size_t arg) {
   const ir::Loop& loop = request.loop;
   const std::size_t first = ir::inverted_members(loop).front();
-  if (class_of(request.facts) != DeviceClass::gpu || request.options.lanes > 1) {
-    return "elements are in columns of neighbours on GPUs only";
+  const bool is_gpu = class_of(request.facts) == DeviceClass::gpu;
+  if (is_gpu ? request.options.lanes > 1 : !request.options.by_pairs) {
+    return "elements are not in columns of neighbours";
   }
   if (!request.options.widths.padded) {
     return "targets have too different numbers of elements for columns of neighbours";
@@ -38,7 +39,7 @@ std::string why_no_columns(const Request& request, std::size_t arg) {
     return fmt::format("only the elements of '{}' are in columns of neighbours",
                        loop.members[first].kernel->name);
   }
-  if (!visits_pairs(request, first)) {
+  if (is_gpu && !visits_pairs(request, first)) {
     return fmt::format("'{}' does more than what columns of neighbours are for",
                        ir::kernel_of(loop, arg).name);
   }
@@ -92,10 +93,28 @@ std::vector<CornerCandidate> corner_candidates(const Request& request) {
       if (!is_to_same || !of_targets.insert(other).second) continue;
       std::string why_not = why_no_columns(request, arg);
       if (why_not.empty()) why_not = why_no_code(path_by(loop, map), path_by(loop, other));
+      if (why_not.empty() && request.options.by_pairs && !same_rows(loop, arg, {map, other})) {
+        why_not = "the targets read other Dats by it";
+      }
       found.push_back({{map, other}, std::move(why_not)});
     }
   }
   return found;
+}
+
+std::optional<std::size_t> same_rows(const ir::Loop& loop, std::size_t arg,
+                                     const abi::CornerMaps& maps) {
+  const auto& dat = std::get<ir::IndirectDat>(loop.args[arg]);
+  if (!is_read_through_map(loop, arg) || ir::is_part(loop, arg)) return std::nullopt;
+  for (std::size_t own = 0; own < loop.args.size(); ++own) {
+    if (!is_read_through_map(loop, own) || ir::is_at_incidences(loop, own)) continue;
+    const auto& other = std::get<ir::IndirectDat>(loop.args[own]);
+    const bool is_same = other.alias.data == dat.alias.data && other.dim == dat.dim &&
+                         other.stride == dat.stride && other.component == dat.component &&
+                         other.dtype == dat.dtype && other.stored == dat.stored;
+    if (is_same && other.map == maps.of_targets && !ir::is_part(loop, own)) return own;
+  }
+  return std::nullopt;
 }
 
 CornerArray add_corners(Builder& builder, std::size_t arg, const abi::CornerMaps& maps,

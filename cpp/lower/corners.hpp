@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace op2::lower {
 /// their cells. Where another member goes by the targets' Map anyway, its entries are loaded once,
 /// and selects pick those of each element; a byte of the plan says which. The few elements that
 /// lead elsewhere look it up. That saves bytes to read, and no registers: the values behind the
-/// entries, which are several numbers each, would need too many of these.
+/// entries, which are several numbers each, would need too many of these. On lanes of a processor
+/// these values are at hand: a column takes them where all of its lanes have the same corners.
 
 /// @brief Two Maps to one Set that this may be done for.
 struct CornerCandidate {
@@ -25,6 +27,11 @@ struct CornerCandidate {
 /// @brief All of them in a Group with members that are visited by incidences. Whether they share
 /// entries is a matter of the Maps' values, which nobody knows here.
 [[nodiscard]] std::vector<CornerCandidate> corner_candidates(const Request& request);
+
+/// @brief The argument with the rows of argument @p arg, of the same Dat, that targets read by
+/// their own Map; nothing if there is none. Lanes take values from there, where GPUs take entries.
+[[nodiscard]] std::optional<std::size_t> same_rows(const ir::Loop& loop, std::size_t arg,
+                                                   const abi::CornerMaps& maps);
 
 /// @brief Ask the plan for the bytes.
 /// @param[in] arg Goes by the Map from the elements.

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "base/corner_codes.hpp"
 #include "base/error.hpp"
 #include "ir/group.hpp"
 #include "kir/walk.hpp"
+#include "lower/corners.hpp"
 #include "lower/incidence.hpp"
 #include "lower/items.hpp"
 #include "lower/lanes_rule.hpp"
@@ -29,6 +32,16 @@ struct MemberColumns {
   std::string slot;     // [columns]
   std::string entry;    // [columns, lanes] the element; -1 - another one where there is none
 };
+
+/// Corners of a Map's entries: see lower/corners.hpp.
+struct Corners {
+  abi::CornerMaps maps;
+  std::string codes;  // [groups, columns] see base/corner_codes.hpp
+  std::string code;   // local: that of a column
+};
+
+/// The own slot of a column's incidences; both: some lanes have the one, some the other, or none.
+enum class Slots { first, second, both };
 
 /// The plan's arrays, and the loop that goes through them.
 class BySlotLoop {
@@ -91,6 +104,12 @@ class BySlotLoop {
                           .composed = {{}, options.widths.target_bytes},
                           .are_pairs = true};
     add_composed(plan);
+    slot_columns_ = array(kir::PlanArray::slot_columns, "slot_columns", DType::int32);
+    for (const abi::CornerMaps& maps : options.corners) {
+      plan.corners.push_back(maps);
+      corners_[maps.of_elements] = {maps, array(kir::PlanArray::corners, "corner", DType::uint8),
+                                    packed_.names.take("corner_code")};
+    }
     add_further(plan, inverted);
     builder_.module().plan = std::move(plan);
   }
@@ -157,7 +176,8 @@ class BySlotLoop {
     const kir::Expr first = kir::name("group") * lanes;
     const kir::Expr n_rows = kir::element(sizes_, kir::integer(0));
     const kir::Expr live = kir::minimum(lanes, n_rows - first);
-    kir::Stmt sides{kir::For{kir::Axis::vector, "side", kir::integer(0), live, of_side()}};
+    kir::Stmt sides{
+        kir::For{kir::Axis::vector, "side", kir::integer(0), live, of_side(/*is_full=*/false)}};
     const auto over = [&](const kir::Expr& begin, const kir::Expr& end) {
       kir::Block out = sums_of_globals();
       out.push_back({kir::For{kir::Axis::serial, "group", begin, end, {sides}}});
@@ -181,9 +201,10 @@ class BySlotLoop {
     const kir::Expr n_rows = kir::element(sizes_, kir::integer(0));
     const std::string full_name = packed_.names.take("n_full");
     const kir::Expr n_full = kir::name(full_name);
-    const kir::Block last = of_side();
-    kir::Block full = last;
-    full.front() = index_decl("t", first + kir::name("side"));
+    const std::vector<PackedArg> args = packed_.args;
+    const kir::Block full = of_side(/*is_full=*/true);
+    packed_.args = args;
+    const kir::Block last = of_side(/*is_full=*/false);
     const auto over = [](const kir::Expr& begin, const kir::Expr& end, const kir::Expr& live,
                          const kir::Block& body) {
       kir::Stmt sides{kir::For{kir::Axis::vector, "side", kir::integer(0), live, body}};
@@ -200,11 +221,12 @@ class BySlotLoop {
 
   /// What one target does: members one after the other, some for each of its incidences, the others
   /// for itself. Sides without a target repeat the last one, and do not store.
-  kir::Block of_side() {
+  /// @param[in] is_full Whether all sides of the group have a target, in columns of pairs.
+  kir::Block of_side(bool is_full) {
     const kir::Expr t = kir::name("t");
     const kir::Expr last = kir::element(sizes_, kir::integer(0)) - kir::integer(1);
     const kir::Expr row = kir::name("group") * kir::integer(lanes_) + kir::name("side");
-    kir::Block body{index_decl("t", kir::minimum(row, last)),
+    kir::Block body{index_decl("t", is_full ? row : kir::minimum(row, last)),
                     index_decl("target", are_pairs_ ? t : kir::element(target_, t))};
     if (has_others()) append(body, packed_.constants);
     for_sums([&](std::size_t arg, const kir::Rows& rows, const std::string& sum) {
@@ -216,8 +238,12 @@ class BySlotLoop {
     std::size_t next = 0;
     for (const MemberColumns& columns : columns_) {
       append(body, of_members(next, columns.member));
-      if (is_paired(columns)) append(body, own_rows_of_pairs());
-      body.push_back(over_columns(columns));
+      if (is_paired(columns)) {
+        append(body, own_rows_of_pairs());
+        append(body, is_full ? over_slots(columns) : kir::Block{over_pairs(columns)});
+      } else {
+        body.push_back(over_columns(columns));
+      }
       next = columns.member + 1;
     }
     append(body, of_members(next, loop_.members.size()));
@@ -239,10 +265,6 @@ class BySlotLoop {
   [[nodiscard]] kir::Expr n_columns() const { return kir::element(sizes_, kir::integer(1)); }
 
   kir::Stmt over_columns(const MemberColumns& columns) {
-    if (is_paired(columns)) {
-      return {kir::For{kir::Axis::serial, "k", kir::integer(0), n_columns(), of_pairs(columns)},
-              "A column has a neighbour of each target, or repeats one that adds nothing."};
-    }
     const kir::Expr group = kir::name("group");
     return {kir::For{kir::Axis::serial, "k", kir::element(columns.offset, group),
                      kir::element(columns.offset, group + kir::integer(1)), of_column(columns)},
@@ -304,10 +326,98 @@ class BySlotLoop {
   kir::Block own_rows_of_pairs() {
     kir::Block out;
     for_both([&](std::size_t arg, const kir::Gather& gather) {
-      own_of_arg_[arg] = packed_.names.take(gather.pack + "_own");
-      append(out, for_arg(arg, single_row(gather.rows, own_of_arg_[arg], own_target())));
+      const std::string& own = name_of(own_of_arg_, arg, gather.pack + "_own");
+      append(out, for_arg(arg, single_row(gather.rows, own, own_target())));
     });
     return out;
+  }
+
+  /// The pack's name in all loops over columns.
+  const std::string& name_of(std::map<std::size_t, std::string>& names, std::size_t arg,
+                             const std::string& wanted) {
+    std::string& name = names[arg];
+    if (name.empty()) name = packed_.names.take(wanted);
+    return name;
+  }
+
+  /// Columns by the slots of their incidences: where all have one slot nothing is picked, and what
+  /// a kernel computes of the target's own rows is computed once, before the loop.
+  kir::Block over_slots(const MemberColumns& columns) {
+    kir::Block out = own_rows_of_corners(columns);
+    const kir::Expr at = kir::name("group") * kir::integer(2);
+    const std::string mixed = packed_.names.take("mixed");
+    const std::string second = packed_.names.take("second");
+    out.push_back(index_decl(mixed, kir::element(slot_columns_, at)));
+    out.push_back(index_decl(second, kir::element(slot_columns_, at + kir::integer(1))));
+    const std::vector<PackedArg> args = packed_.args;
+    const auto over = [&](const kir::Expr& begin, const kir::Expr& end, Slots slots) {
+      packed_.args = args;
+      out.push_back(
+          {kir::For{kir::Axis::serial, "k", begin, end, of_pairs(columns, slots)},
+           slots == Slots::first
+               ? "A column has a neighbour of each target: first those of slot 0, then both, or "
+                 "some that add nothing, then those of slot 1."
+               : ""});
+    };
+    over(kir::integer(0), kir::name(mixed), Slots::first);
+    over(kir::name(mixed), kir::name(second), Slots::both);
+    over(kir::name(second), n_columns(), Slots::second);
+    return out;
+  }
+
+  kir::Stmt over_pairs(const MemberColumns& columns) {
+    return {kir::For{kir::Axis::serial, "k", kir::integer(0), n_columns(),
+                     of_pairs(columns, Slots::both)},
+            "A column has a neighbour of each target, or repeats one that adds nothing."};
+  }
+
+  /// Rows that targets read by their own Map, and that elements find there.
+  kir::Block own_rows_of_corners(const MemberColumns& columns) {
+    kir::Block out;
+    for (std::size_t i = 0; i < loop_.args.size(); ++i) {
+      const auto held = held_by_targets(columns, i);
+      if (!held || ir::member_of(loop_, *held) < columns.member) continue;
+      PackedArg& own = packed_.args[*held];
+      append(out, for_arg(*held, std::exchange(own.decl, {})));
+      append(out, for_arg(*held, std::exchange(own.load, {})));
+    }
+    return out;
+  }
+
+  /// The argument of another member with the rows behind the corners of argument @p arg.
+  [[nodiscard]] std::optional<std::size_t> held_by_targets(const MemberColumns& columns,
+                                                           std::size_t arg) const {
+    const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[arg]);
+    if (dat == nullptr || ir::member_of(loop_, arg) != columns.member) return std::nullopt;
+    const auto found = corners_.find(dat->map);
+    return found == corners_.end() ? std::nullopt : same_rows(loop_, arg, found->second.maps);
+  }
+
+  /// Take rows from what the targets hold, where all lanes have the same corners.
+  void take_corners(const MemberColumns& columns) {
+    for (std::size_t i = 0; i < loop_.args.size(); ++i) {
+      const auto held = held_by_targets(columns, i);
+      if (!held) continue;
+      const auto& dat = std::get<ir::IndirectDat>(loop_.args[i]);
+      const auto& own = std::get<ir::IndirectDat>(loop_.args[*held]);
+      const int n_corners = loop_.maps[static_cast<std::size_t>(own.map)].arity;
+      const int n_entries = loop_.maps[static_cast<std::size_t>(dat.map)].arity;
+      const kir::Expr code = kir::name(corners_.at(dat.map).code);
+      const kir::Expr is_apart = code % kir::integer(2);
+      kir::Block taken;
+      for (int entry = 0; entry < n_entries; ++entry) {
+        const kir::Expr corner = code / kir::integer(abi::corner_bit(entry, 0, n_corners)) %
+                                 kir::integer(std::int64_t{1} << abi::corner_bits(n_corners));
+        const kir::Expr c = kir::name("c");
+        taken.push_back(for_components(
+            dat.dim, kir::element(packed_.args[i].pack, kir::integer(entry * dat.dim) + c),
+            kir::Update::set,
+            kir::element(packed_.args[*held].pack, corner * kir::integer(dat.dim) + c)));
+      }
+      kir::Block& load = packed_.args[i].load;
+      load = {{kir::If{kir::equal(is_apart, kir::integer(1)), for_arg(i, std::move(load))}},
+              {kir::If{kir::equal(is_apart, kir::integer(0)), for_arg(i, std::move(taken))}}};
+    }
   }
 
   kir::Expr codes() const {
@@ -326,37 +436,61 @@ class BySlotLoop {
                            static_cast<int>(size_of(entry_type_))}};
   }
 
-  kir::Block of_pairs(const MemberColumns& columns) {
+  kir::Block of_pairs(const MemberColumns& columns, Slots slots) {
     for_both([&](std::size_t arg, const kir::Gather& found) {
       const kir::Gather gather = found;
       const int dim = gather.rows.dim;
-      const std::string other = packed_.names.take(gather.pack + "_other");
-      const kir::Expr mine = kir::name(own_of_arg_.at(arg));
+      const std::string& other = name_of(other_of_arg_, arg, gather.pack + "_other");
+      const std::string& mine = own_of_arg_.at(arg);
       kir::Block load = single_row(gather.rows, other, kir::name("across"));
-      const auto row = [&](int slot, const kir::Expr& one, const kir::Expr& two) {
-        load.push_back(pick(kir::Instruction::lane_pick, arg,
-                            kir::offset(gather.pack, kir::integer(slot * dim)), one, two, dim));
+      const auto row = [&](int slot, const std::string& one, const std::string& two) {
+        const kir::Expr at = kir::integer(slot * dim);
+        if (slots == Slots::both) {
+          load.push_back(pick(kir::Instruction::lane_pick, arg, kir::offset(gather.pack, at),
+                              kir::name(one), kir::name(two), dim));
+          return;
+        }
+        const kir::Expr c = kir::name("c");
+        load.push_back(for_components(dim, kir::element(gather.pack, at + c), kir::Update::set,
+                                      kir::element(slots == Slots::first ? one : two, c)));
       };
-      row(0, mine, kir::name(other));
-      row(1, kir::name(other), mine);
+      row(0, mine, other);
+      row(1, other, mine);
       packed_.args[arg].load = std::move(load);
     });
-    kir::Block visit = loads_of_side(columns);
+    point_to_columns(columns);
+    if (slots != Slots::both) take_corners(columns);
+    kir::Block visit = loads_of(columns);
     append_call(visit, packed_.members[columns.member]);
     const std::vector<std::size_t> args = reduced_args(loop_);
     for (std::size_t i = 0; i < args.size(); ++i) {
       if (ir::member_of(loop_, args[i]) != columns.member) continue;
       const int dim = std::get<ir::IndirectDat>(loop_.args[args[i]]).dim;
       const std::string& pack = packed_.args[args[i]].pack;
-      visit.push_back(pick(kir::Instruction::lane_pick_share, args[i], kir::name(accumulators_[i]),
-                           kir::name(pack), kir::offset(pack, kir::integer(dim)), dim));
+      if (slots == Slots::both) {
+        visit.push_back(pick(kir::Instruction::lane_pick_share, args[i],
+                             kir::name(accumulators_[i]), kir::name(pack),
+                             kir::offset(pack, kir::integer(dim)), dim));
+        continue;
+      }
+      const kir::Expr c = kir::name("c");
+      const kir::Expr value = slots == Slots::first ? c : kir::integer(dim) + c;  // of the own slot
+      append(visit,
+             for_arg(args[i], {for_components(dim, kir::element(accumulators_[i], c),
+                                              kir::Update::add, kir::element(pack, value))}));
     }
     const kir::Expr at =
         (kir::name("group") * n_columns() + kir::name("k")) * kir::integer(lanes_) +
         kir::name("side");
-    return after_used(std::move(visit), {{"across", kir::name("code") / kir::integer(4)},
-                                         {"code", kir::element(codes_, kir::name("at"))},
-                                         {"at", at}});
+    std::vector<std::pair<std::string, kir::Expr>> values{
+        {"across", kir::name("code") / kir::integer(4)},
+        {"code", kir::element(codes_, kir::name("at"))},
+        {"at", at}};
+    const kir::Expr column = kir::name("group") * n_columns() + kir::name("k");
+    for (const auto& [map, corners] : corners_) {
+      values.emplace_back(corners.code, kir::element(corners.codes, column));
+    }
+    return after_used(std::move(visit), values);
   }
 
   /// @p visit after the declarations of those names that it uses, the last one first.
@@ -372,7 +506,8 @@ class BySlotLoop {
   // -------------------------------------------------------------------------------- one column
 
   kir::Block of_column(const MemberColumns& columns) {
-    kir::Block visit = loads_of_side(columns);
+    point_to_columns(columns);
+    kir::Block visit = loads_of(columns);
     append_call(visit, packed_.members[columns.member]);
     const std::vector<std::size_t> args = reduced_args(loop_);
     for (std::size_t i = 0; i < args.size(); ++i) {
@@ -416,7 +551,7 @@ class BySlotLoop {
 
   /// As for one element, but that Maps are read by column, and that MIN and MAX start at the
   /// target's value in every row: what other slots get does not matter.
-  kir::Block loads_of_side(const MemberColumns& columns) {
+  void point_to_columns(const MemberColumns& columns) {
     const std::vector<std::size_t> reduced = reduced_args(loop_);
     for (std::size_t i = 0; i < reduced.size(); ++i) {
       if (ir::member_of(loop_, reduced[i]) != columns.member) continue;
@@ -435,6 +570,9 @@ class BySlotLoop {
       kir::Rows& rows = std::get<kir::Gather>(packed_.args[i].load.front().node).rows;
       rows.which = kir::MapRows{rows_of_map_.at(dat->map), kir::name("at")};
     }
+  }
+
+  [[nodiscard]] kir::Block loads_of(const MemberColumns& columns) const {
     return has_others() ? loads(packed_, columns.member) : loads(packed_);
   }
 
@@ -532,10 +670,13 @@ class BySlotLoop {
   bool are_pairs_;
   std::string function_;
   std::vector<MemberColumns> columns_;
-  std::string sizes_;                              // [1] targets
-  std::string target_;                             // [targets] of each lane, group by group
-  std::string codes_;                              // [groups, columns, lanes] neighbours of pairs
-  std::map<std::size_t, std::string> own_of_arg_;  // packs of rows of the target itself
+  std::string sizes_;                                // [1] targets
+  std::string target_;                               // [targets] of each lane, group by group
+  std::string codes_;                                // [groups, columns, lanes] neighbours of pairs
+  std::string slot_columns_;                         // [groups, 2] columns of pairs by their slots
+  std::map<int, Corners> corners_;                   // by Maps of the elements
+  std::map<std::size_t, std::string> own_of_arg_;    // packs of rows of the target itself
+  std::map<std::size_t, std::string> other_of_arg_;  // and of its neighbour
   DType entry_type_ = DType::int32;
   std::map<int, std::string> rows_of_map_;  // [columns, lanes, arity] of the first member
   std::vector<kir::Parameter> arrays_;      // all of them

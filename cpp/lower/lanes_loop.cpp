@@ -121,6 +121,15 @@ class LaneLoop {
     body_.push_back({kir::For{node.axis, node.index, node.begin, node.end, std::move(inner)}});
   }
 
+  /// A branch that all lanes take together, or none.
+  void branch(const kir::If& node) {
+    if (elements_.varies(node.condition) || calls_kernel(node.then)) unknown();
+    kir::Block outer = std::exchange(body_, {});
+    for (const kir::Stmt& stmt : node.then) put_on_lanes(stmt);
+    kir::Block inner = std::exchange(body_, std::move(outer));
+    body_.push_back({kir::If{node.condition, std::move(inner)}});
+  }
+
   kir::Block one_by_one(const kir::For& loop) {
     live_ = elements_.declare(body_, "live",
                               kir::minimum(kir::integer(lanes_), loop.end - kir::name(loop.index)));
@@ -241,6 +250,7 @@ class LaneLoop {
                    [this](const kir::Scatter& node) { stores_.scatter(node); },
                    [this](const kir::MatInsert& node) { stores_.insert(node); },
                    [this](const kir::Copy& node) { components(node); },
+                   [this](const kir::If& node) { branch(node); },
                    [this](const kir::For& node) {
                      calls_kernel_itself(node.body) ? together(node) : unknown();
                    },
@@ -436,7 +446,9 @@ class LaneLoop {
   /// Between packs, out of the pack of a Global that is reduced, or a pack that is kept.
   [[nodiscard]] bool is_of_packs(const kir::Copy& node) const {
     const auto arrays = arrays_of(node);
-    return arrays && (node.update == kir::Update::set || reduction_of(node.arg) != nullptr);
+    if (!arrays) return false;
+    return node.update == kir::Update::set || reduction_of(node.arg) != nullptr ||
+           (elements_.is_pack(arrays->target.array) && elements_.is_pack(arrays->value.array));
   }
 
   void components(const kir::Copy& node) {

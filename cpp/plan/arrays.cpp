@@ -213,6 +213,17 @@ void add_composed(const PlanRequest& request, LoopPlan& plan, const RowsOf& rows
   }
 }
 
+void add_corners(const PlanRequest& request, const PairLayout& layout, PlanCache& plans,
+                 LoopPlan& plan) {
+  int number = 0;
+  for (const CornerTables& maps : request.corners) {
+    const auto codes = plans.corners(maps.of_elements, maps.of_targets, request.inverse, layout,
+                                     request.n_threads);
+    plan.arrays.add(PlanArray::corners, array_of(*codes, codes), number++);
+    plan.n_bytes += bytes_of(*codes);
+  }
+}
+
 void use(const abi::PairsPlan& spec, const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   const auto pairs =
       plans.pairs(request.inverse, {.width = spec.columns, .lanes = 0}, request.n_threads);
@@ -223,13 +234,7 @@ void use(const abi::PairsPlan& spec, const PlanRequest& request, PlanCache& plan
     return plans.composed_pairs(map, request.inverse, {.width = spec.columns, .lanes = 0},
                                 spec.composed.bytes, request.n_threads);
   });
-  int number = 0;
-  for (const CornerTables& maps : request.corners) {
-    const auto codes = plans.corners(maps.of_elements, maps.of_targets, request.inverse,
-                                     spec.columns, request.n_threads);
-    plan.arrays.add(PlanArray::corners, array_of(*codes, codes), number++);
-    plan.n_bytes += bytes_of(*codes);
-  }
+  add_corners(request, {.width = spec.columns, .lanes = 0}, plans, plan);
   use_further(request, plans, plan, {.offset = 0, .entries = 0});
 }
 
@@ -259,10 +264,12 @@ void use_pairs(const abi::ColumnsPlan& spec, const PlanRequest& request, PlanCac
   plan.n_bytes = pairs->bytes();
   plan.arrays.add(PlanArray::sizes, numbers({pairs->n_rows, pairs->width}));
   plan.arrays.add(PlanArray::neighbours, array_of(pairs->neighbours, pairs));
+  plan.arrays.add(PlanArray::slot_columns, array_of(pairs->slot_columns, pairs));
   add_composed(request, plan, [&](const MapPointer& map) {
     return plans.composed_pairs(map, request.inverse, layout, spec.composed.bytes,
                                 request.n_threads);
   });
+  add_corners(request, layout, plans, plan);
   int number = 0;
   for (const InverseSpec& further : request.further) {
     const auto more = plans.columns_in_order(further, spec.lanes, request.n_threads);

@@ -80,7 +80,7 @@ struct PlanRequest {
   InverseSpec inverse;           ///< by Inversion::maps, if the plan has an inversion
   std::vector<InverseSpec> further;         ///< by Inversion::further
   std::vector<MapPointer> composed;         ///< targets of ComposedMaps::maps
-  std::vector<CornerTables> corners = {};   ///< by PairsPlan::corners
+  std::vector<CornerTables> corners = {};   ///< by the plan's corners
   std::vector<PositionSpec> matrices = {};  ///< all of the loop, for an EntriesPlan
   std::int64_t block_size = 0;  ///< elements of a block, wanted by the user; 0: by the size
   int n_threads = 1;

@@ -24,15 +24,6 @@ struct Incident {
   bool is_there;
 };
 
-template <class Entry>
-Incident incidence_at(const InverseMap& inverse, const std::vector<Entry>& entries,
-                      std::int64_t row, std::int64_t column) {
-  const std::int64_t first = inverse.offset[at(row)];
-  const std::int64_t n = inverse.offset[at(row + 1)] - first;
-  if (column < n) return {entries[at(first + column)], true};
-  return {n > 0 ? entries[at(first)] : 0, false};
-}
-
 std::int64_t width_of(const InverseMap& inverse, int wanted) {
   if (wanted == 0) return inverse.degree_max;
   if (inverse.degree_max > 0 && inverse.degree_max <= wanted) return wanted;
@@ -45,9 +36,10 @@ struct Layout {
   std::int64_t width;
   std::int64_t row_stride;
   std::int64_t column_stride;
-  std::int64_t lanes = 1;
+  std::int64_t lanes = 1;     // rows of a group, if there are groups
   std::int64_t n_places = 0;  // of rows: more than there are, if the last group is not full
 
+  [[nodiscard]] bool is_in_groups() const { return lanes > 1; }
   [[nodiscard]] std::int64_t size() const { return width * n_places; }
   [[nodiscard]] std::int64_t place(std::int64_t row, std::int64_t column) const {
     return row / lanes * row_stride + row % lanes + column * column_stride;
@@ -57,12 +49,45 @@ struct Layout {
 Layout layout_of(const InverseMap& inverse, const PairLayout& wanted) {
   const std::int64_t width = width_of(inverse, wanted.width);
   if (wanted.lanes > 0) {
+    if (inverse.order != IncidenceOrder::by_slot) {
+      throw InternalError("columns of pairs in groups: the inverse is not ordered by slot");
+    }
     const std::int64_t lanes = wanted.lanes;
     const std::int64_t n_groups = (inverse.n_rows + lanes - 1) / lanes;
     return {width, width * lanes, lanes, lanes, n_groups * lanes};
   }
   if (abi::is_by_rows(wanted.width)) return {width, width, 1, 1, inverse.n_rows};
   return {width, 1, inverse.n_rows, 1, inverse.n_rows};
+}
+
+/// The incidences of a row, those of slot 0 before those of slot 1.
+struct Row {
+  std::int64_t first;
+  std::int64_t n;
+  std::int64_t n_of_slot_0 = 0;
+};
+
+template <class Entry>
+Row row_by_slot(const InverseMap& inverse, const std::vector<Entry>& entries, std::int64_t row) {
+  Row out{inverse.offset[at(row)], inverse.offset[at(row + 1)] - inverse.offset[at(row)]};
+  while (out.n_of_slot_0 < out.n && entries[at(out.first + out.n_of_slot_0)] % 2 == 0) {
+    ++out.n_of_slot_0;
+  }
+  return out;
+}
+
+template <class Entry>
+Incident incidence_at(const InverseMap& inverse, const std::vector<Entry>& entries,
+                      const Layout& layout, std::int64_t row, std::int64_t column) {
+  const std::int64_t first = inverse.offset[at(row)];
+  const std::int64_t n = inverse.offset[at(row + 1)] - first;
+  const Incident none{n > 0 ? entries[at(first)] : 0, false};
+  if (!layout.is_in_groups())
+    return column < n ? Incident{entries[at(first + column)], true} : none;
+  const std::int64_t n_of_slot_0 = row_by_slot(inverse, entries, row).n_of_slot_0;
+  if (column < n_of_slot_0) return {entries[at(first + column)], true};
+  const std::int64_t place = n - (layout.width - column);
+  return place >= n_of_slot_0 ? Incident{entries[at(first + place)], true} : none;
 }
 
 /// Call @p fill(place in the columns, row, incidence) for all of them.
@@ -75,7 +100,8 @@ void over_columns(const InverseMap& inverse, const Layout& layout, int n_threads
           for (std::int64_t column = 0; column < layout.width; ++column) {
             for (std::int64_t place = begin; place < end; ++place) {
               const std::int64_t row = std::min(place, inverse.n_rows - 1);
-              fill(layout.place(place, column), row, incidence_at(inverse, entries, row, column));
+              fill(layout.place(place, column), row,
+                   incidence_at(inverse, entries, layout, row, column));
             }
           }
         });
@@ -148,10 +174,49 @@ std::uint8_t corner_code(const Shared& maps, std::int64_t element, std::int64_t 
   return static_cast<std::uint8_t>(code);
 }
 
+/// [n_groups, 2] as PairColumns says.
+std::vector<std::int32_t> slot_columns(const InverseMap& inverse, const Layout& layout,
+                                       int n_threads) {
+  const std::int64_t n_groups = layout.n_places / layout.lanes;
+  std::vector<std::int32_t> out(at(2 * n_groups));
+  std::visit(
+      [&](const auto& entries) {
+        parallel_for(n_threads, n_groups, [&](std::int64_t begin, std::int64_t end, int) {
+          for (std::int64_t group = begin; group < end; ++group) {
+            std::int64_t of_slot_0 = layout.width;
+            std::int64_t of_slot_1 = layout.width;
+            const std::int64_t past = std::min((group + 1) * layout.lanes, inverse.n_rows);
+            for (std::int64_t row = group * layout.lanes; row < past; ++row) {
+              const Row found = row_by_slot(inverse, entries, row);
+              of_slot_0 = std::min(of_slot_0, found.n_of_slot_0);
+              of_slot_1 = std::min(of_slot_1, found.n - found.n_of_slot_0);
+            }
+            out[at(2 * group)] = static_cast<std::int32_t>(of_slot_0);
+            out[at(2 * group + 1)] = static_cast<std::int32_t>(layout.width - of_slot_1);
+          }
+        });
+      },
+      inverse.entries);
+  return out;
+}
+
+/// Codes of groups, [n_groups, width], from those of the rows, [n_groups, width, lanes].
+std::vector<std::uint8_t> common_codes(const std::vector<std::uint8_t>& codes,
+                                       const Layout& layout) {
+  std::vector<std::uint8_t> out(at(layout.size() / layout.lanes));
+  for (std::size_t column = 0; column < out.size(); ++column) {
+    const auto first = codes.begin() + static_cast<std::ptrdiff_t>(column * at(layout.lanes));
+    const bool is_common = std::all_of(first, first + layout.lanes,
+                                       [first](std::uint8_t code) { return code == *first; });
+    out[column] = is_common ? *first : 1;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::int64_t PairColumns::bytes() const {
-  return bytes_of(rows) + bytes_of(neighbours);
+  return bytes_of(rows) + bytes_of(neighbours) + bytes_of(slot_columns);
 }
 
 PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map,
@@ -183,6 +248,7 @@ PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map,
                      });
       },
       out.neighbours);
+  if (layout.is_in_groups()) out.slot_columns = slot_columns(inverse, layout, n_threads);
   return out;
 }
 
@@ -199,18 +265,18 @@ IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, const P
 
 std::vector<std::uint8_t> corner_codes(const mesh::MapTable& of_elements,
                                        const mesh::MapTable& of_targets, const InverseMap& inverse,
-                                       int width, int n_threads) {
+                                       const PairLayout& wanted, int n_threads) {
   const Shared maps{of_elements, of_targets};
   check_shared(maps, inverse);
-  const Layout layout = layout_of(inverse, {.width = width, .lanes = 0});
-  std::vector<std::uint8_t> codes(at(layout.width * inverse.n_rows));
+  const Layout layout = layout_of(inverse, wanted);
+  std::vector<std::uint8_t> codes(at(layout.size()));
   over_columns(inverse, layout, n_threads,
                [&](std::int64_t to, std::int64_t row, const Incident& place) {
                  const std::int64_t element = place.entry / inverse.n_occurrences;
                  check_element(element, of_elements);
                  codes[at(to)] = corner_code(maps, element, target_of_row(inverse, row));
                });
-  return codes;
+  return layout.is_in_groups() ? common_codes(codes, layout) : codes;
 }
 
 double part_elsewhere(const mesh::MapTable& of_elements, const mesh::MapTable& of_targets,

@@ -22,6 +22,9 @@ struct PairColumns {
   IndexArray rows;        // [n_rows] target of each row; lists_rows
   IndexArray neighbours;  // [width * n_rows] as PairLayout says, without a sign: the other target *
                           // 4 + the own slot * 2 + 1 if there is no incidence
+  /// [n_groups, 2] for rows in groups: in columns before the first number all rows of the group
+  /// have an incidence of slot 0, from the second on one of slot 1.
+  std::vector<std::int32_t> slot_columns;
 
   [[nodiscard]] std::int64_t bytes() const;
 };
@@ -32,12 +35,14 @@ struct PairLayout {
   /// base/column_layout.hpp says; 0: of the longest row, column by column.
   int width = 0;
   /// Rows of a group, [n_groups, width, lanes]; the last row is repeated until its group is full.
-  /// 0: rows are not in groups.
+  /// Incidences of slot 0 are in the first columns, those of slot 1 in the last. 0: rows are not in
+  /// groups, and incidences are in the order of the inverse.
   int lanes = 0;
 };
 
 /// @param[in] map The Map behind @p inverse: two targets an element, none negative.
-/// @throws InternalError if @p map is another Map, or rows are longer than the width.
+/// @throws InternalError if @p map is another Map, rows are longer than the width, or rows are to
+/// be in groups and the inverse is not ordered by slot.
 [[nodiscard]] PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map,
                                        const PairLayout& layout, int n_threads);
 
@@ -54,15 +59,15 @@ struct PairLayout {
 /// target, as most edges have nodes of their cells: a byte as described in base/corner_codes.hpp.
 /// @param[in] of_elements Rows of the elements.
 /// @param[in] of_targets Rows of the targets; of equal entries in a row the first counts.
-/// @param[in] width Of the columns; 0: of the longest row.
-/// @return Shape (width, n_rows), or (n_rows, width) as neighbours.
+/// @return Shape (width, n_rows), or (n_rows, width) as neighbours; of rows in groups (n_groups,
+/// width), the code if all rows of the group have the same one, else 1.
 /// @throws InternalError if a code does not fit a byte, or rows are longer than @p width.
 /// @throws UsageError if elements or targets are no rows of the Maps, or the Maps end on Sets of
 /// different size.
 [[nodiscard]] std::vector<std::uint8_t> corner_codes(const mesh::MapTable& of_elements,
                                                      const mesh::MapTable& of_targets,
-                                                     const InverseMap& inverse, int width,
-                                                     int n_threads);
+                                                     const InverseMap& inverse,
+                                                     const PairLayout& layout, int n_threads);
 
 /// @brief The part of all incidences, from 0 to 1, whose element has an entry missing in its
 /// target; 0 if there are no incidences. Parameters and errors as for corner_codes().

@@ -233,20 +233,26 @@ std::shared_ptr<const IndexArray> PlanCache::composed_pairs(const MapPointer& ma
 std::shared_ptr<const std::vector<std::uint8_t>> PlanCache::corners(const MapPointer& of_elements,
                                                                     const MapPointer& of_targets,
                                                                     const InverseSpec& spec,
-                                                                    int width, int n_threads) {
+                                                                    const PairLayout& layout,
+                                                                    int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::corners)
                       .map(of_elements)
                       .map(of_targets)
-                      .number(width)
+                      .pairs(layout)
                       .inverse(spec)
                       .take();
   return find_or_build<std::vector<std::uint8_t>>(key, [&, this] {
-    return corner_codes(*of_elements, *of_targets, *inverse(spec, n_threads), width, n_threads);
+    return corner_codes(*of_elements, *of_targets, *inverse(spec, n_threads), layout, n_threads);
   });
 }
 
 double PlanCache::part_elsewhere(const MapPointer& of_elements, const MapPointer& of_targets,
-                                 const InverseSpec& spec, int n_threads) {
+                                 const InverseSpec& spec, const PairLayout& layout, int n_threads) {
+  if (layout.lanes > 0) {
+    const auto codes = corners(of_elements, of_targets, spec, layout, n_threads);
+    const auto n = std::count(codes->begin(), codes->end(), 1);
+    return codes->empty() ? 0.0 : static_cast<double>(n) / static_cast<double>(codes->size());
+  }
   const Key key = KeyBuilder(KeyBuilder::Kind::part_elsewhere)
                       .map(of_elements)
                       .map(of_targets)
@@ -255,6 +261,15 @@ double PlanCache::part_elsewhere(const MapPointer& of_elements, const MapPointer
   return *find_or_build<double>(key, [&, this] {
     return plan::part_elsewhere(*of_elements, *of_targets, *inverse(spec, n_threads), n_threads);
   });
+}
+
+double PlanCache::part_mixed(const InverseSpec& spec, const PairLayout& layout, int n_threads) {
+  const auto columns = pairs(spec, layout, n_threads);
+  const std::vector<std::int32_t>& slots = columns->slot_columns;
+  std::int64_t n_mixed = 0;
+  for (std::size_t i = 0; i + 1 < slots.size(); i += 2) n_mixed += slots[i + 1] - slots[i];
+  const std::int64_t n = static_cast<std::int64_t>(slots.size() / 2) * columns->width;
+  return n == 0 ? 0.0 : static_cast<double>(n_mixed) / static_cast<double>(n);
 }
 
 std::shared_ptr<const std::vector<std::uint8_t>> PlanCache::presence(const InverseSpec& spec,

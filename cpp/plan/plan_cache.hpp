@@ -51,10 +51,15 @@ class PlanCache {
   /// pairs(): see corner_codes().
   [[nodiscard]] std::shared_ptr<const std::vector<std::uint8_t>> corners(
       const MapPointer& of_elements, const MapPointer& of_targets, const InverseSpec& spec,
-      int width, int n_threads);
-  /// @brief The part of all incidences without a use of corner codes: see part_elsewhere().
+      const PairLayout& layout, int n_threads);
+  /// @brief The part of all incidences without a use of corner codes: see part_elsewhere(); of rows
+  /// in groups the part of all columns without a common code.
   [[nodiscard]] double part_elsewhere(const MapPointer& of_elements, const MapPointer& of_targets,
-                                      const InverseSpec& spec, int n_threads);
+                                      const InverseSpec& spec, const PairLayout& layout,
+                                      int n_threads);
+  /// @brief The part of the columns of pairs() in groups, from 0 to 1, with both slots or with
+  /// missing incidences; 0 if there are no columns.
+  [[nodiscard]] double part_mixed(const InverseSpec& spec, const PairLayout& layout, int n_threads);
 
   /// @brief For each row of an inverse 1 with incidences, else 0.
   [[nodiscard]] std::shared_ptr<const std::vector<std::uint8_t>> presence(const InverseSpec& spec,

@@ -539,13 +539,14 @@ plan::PlanRequest PreparedLoop::plan_request() const {
   const auto compose = [&](const abi::ComposedMaps& composed) {
     for (const int map : composed.maps) request.composed.push_back(targets(map));
   };
-  if (const auto* columns = std::get_if<abi::ColumnsPlan>(&spec)) compose(columns->composed);
-  if (const auto* pairs = std::get_if<abi::PairsPlan>(&spec)) {
-    compose(pairs->composed);
-    for (const abi::CornerMaps& maps : pairs->corners) {
+  const auto compose_pairs = [&](const auto& pairs) {
+    compose(pairs.composed);
+    for (const abi::CornerMaps& maps : pairs.corners) {
       request.corners.push_back({targets(maps.of_elements), targets(maps.of_targets)});
     }
-  }
+  };
+  if (const auto* columns = std::get_if<abi::ColumnsPlan>(&spec)) compose_pairs(*columns);
+  if (const auto* pairs = std::get_if<abi::PairsPlan>(&spec)) compose_pairs(*pairs);
   if (std::holds_alternative<abi::EntriesPlan>(spec)) request.matrices = positions_;
   return request;
 }

@@ -162,6 +162,7 @@ __all__: list[str] = [
     "overwrites",
     "packed_ragged",
     "part_elsewhere",
+    "part_mixed",
     "plain_kernel",
     "plan",
     "print_source",
@@ -1884,6 +1885,14 @@ def part_elsewhere(
     plans: plan.PlanCache,
     of_elements: typing.SupportsInt | typing.SupportsIndex,
     of_targets: typing.SupportsInt | typing.SupportsIndex,
+    lanes: typing.SupportsInt | typing.SupportsIndex,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> float: ...
+def part_mixed(
+    loop: Loop,
+    binding: Binding,
+    plans: plan.PlanCache,
+    lanes: typing.SupportsInt | typing.SupportsIndex,
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> float: ...
 def plain_kernel(

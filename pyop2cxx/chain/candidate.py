@@ -34,8 +34,7 @@ _ASSEMBLES = (
     "it does not part other loops"
 )
 _PAIR_THREADS = 4
-"""From here on both sides of an edge are computed. Airfoil takes 1.2 of the time without inversion
-on one thread, 1.06 on two, 0.72 on sixteen; on four and eight its loops run one by one anyway."""
+"""From here on both sides of an edge are computed whatever slots its columns have (ADR 0113)."""
 _NO_LANES = "lanes=0 was asked for; leave it out"
 
 
@@ -197,11 +196,13 @@ class Candidate:
         why = f"alone it runs by strategy '{self.choice.strategy}': {self.choice.why}"
         if self.may_be_paired:
             threads = runtime.engine.n_threads if self.request.backend.facts.threads else 1
-            if threads >= _PAIR_THREADS:
+            most = self.request.options.tuning["most_mixed"]
+            if threads >= _PAIR_THREADS or self._part_mixed <= most:
                 return ""
             why = (
-                f"to compute each element for both targets pays where memory is short, from "
-                f"{_PAIR_THREADS} threads on, and here are {threads}"
+                f"to compute each element for both targets pays from {_PAIR_THREADS} threads on, "
+                f"and here are {threads}; or if up to {most:.0%} of the columns of elements have "
+                f"both slots, and {self._part_mixed:.0%} have"
             )
         return f"{why}; strategy='owner' at the loop asks for it all the same"
 
@@ -222,6 +223,20 @@ class Candidate:
             n_threads=facts.n_threads,
         )
         return flow.may_visit_pairs(self.request, is_covered=is_covered)
+
+    @cached_property
+    def _part_mixed(self) -> float:
+        """The share of columns of elements with both slots of the Map; 1: unknown."""
+        built, engine = self.loop.symbolic(), runtime.engine
+        if runtime.static or not all(map_.has_values for map_ in built.maps):
+            return 1.0
+        return _core.part_mixed(
+            loop=built.loop,
+            binding=self.loop.facts.binding(built),
+            plans=engine.plans,
+            lanes=self.lanes,
+            n_threads=engine.n_threads,
+        )
 
     @property
     def _why_no_targets(self) -> str:

@@ -81,7 +81,7 @@ class GroupFacts(LoopFacts):
         return loop.map_facts(map_)
 
     def part_elsewhere(
-        self, built: building.Symbolic, of_elements: int, of_targets: int
+        self, built: building.Symbolic, of_elements: int, of_targets: int, lanes: int
     ) -> float | None:
         """Return the share of incidences with entries missing in the targets' own Map.
 
@@ -89,6 +89,8 @@ class GroupFacts(LoopFacts):
             built: The symbolic loops.
             of_elements: Number of the Map from the elements.
             of_targets: Number of the Map from their targets.
+            lanes: Number of targets side by side; then the share of columns whose lanes have
+                entries in different places counts, too. 0: each incidence for itself.
         """
         if runtime.static or not all(map_.has_values for map_ in built.maps):
             return None
@@ -99,6 +101,7 @@ class GroupFacts(LoopFacts):
             plans=engine.plans,
             of_elements=of_elements,
             of_targets=of_targets,
+            lanes=lanes,
             n_threads=engine.n_threads,
         )
 

@@ -325,21 +325,24 @@ def _corners(
         return ()
     found: list[Corners] = []
     done: set[int] = set()
-    most = options.tuning["most_elsewhere"]
+    lanes = options.lanes if options.by_pairs else 0
+    most = options.tuning["most_mixed" if lanes else "most_elsewhere"]
     about = (request.loop, request.backend.facts, list(request.map_facts), options)
     for one in _core.corner_candidates(strategy, *about):
         if one.of_elements in done:
             continue
         why_not = one.why_not
         if not why_not:
-            part = request.elsewhere(one.of_elements, one.of_targets)
+            part = request.elsewhere(one.of_elements, one.of_targets, lanes)
             if part is None:
                 why_not = "the Maps have no values yet"
             elif part > most:
-                why_not = (
-                    f"{part:.2%} of the elements that targets have lead to others than these, and "
-                    f"up to {most:.2%} may"
+                of_what = (
+                    "columns of elements have them in different places of the targets' rows"
+                    if lanes
+                    else "elements that targets have lead to others than these"
                 )
+                why_not = f"{part:.2%} of the {of_what}, and up to {most:.2%} may"
             else:
                 done.add(one.of_elements)
         found.append(

@@ -44,8 +44,9 @@ class Request:
         tuning: Numbers set by the user; `options` has all numbers.
         column_fill: Returns the fill of columns of a slot, for so many targets side by side; the
             columns are kept if at least as full as given. The first call costs as much as a plan.
-        elsewhere: Returns for two Maps by index, from elements and from their targets, the share of
-            all incidences with an entry missing in the target's row; None if unknown. None: do not
+        elsewhere: Returns for two Maps by index, from elements and from their targets, and a number
+            of lanes, the share of all incidences with an entry missing in the target's row, or of
+            columns whose lanes have entries in different places; None if unknown. None: do not
             search for such Maps.
     """
 
@@ -61,7 +62,7 @@ class Request:
     lanes: int | None
     tuning: Overrides
     column_fill: Callable[[int, _core.Tuning, float], float]
-    elsewhere: Callable[[int, int], float | None] | None = None
+    elsewhere: Callable[[int, int, int], float | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,7 @@ typedef double op2_float64x4 __attribute__((vector_size(32)));
 typedef long op2_int64x4 __attribute__((vector_size(32)));
 
 static inline __attribute__((always_inline)) op2_float64x4 op2_sqrt_float64x4(op2_float64x4 a) {
-  op2_float64x4 result;
-  for (int lane = 0; lane < 4; ++lane) {
-    result[lane] = __builtin_sqrt(a[lane]);
-  }
-  return result;
+  return (op2_float64x4){__builtin_sqrt(a[0]), __builtin_sqrt(a[1]), __builtin_sqrt(a[2]), __builtin_sqrt(a[3])};
 }
 
 static inline __attribute__((always_inline)) op2_float64x4 op2_blend_float64x4(op2_int64x4 mask, op2_float64x4 on,

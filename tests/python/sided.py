@@ -32,14 +32,18 @@ STEPS = {
 }
 
 
-def _corners(n: int, n_corners: int, rng: np.random.Generator) -> Array:
-    """Return the nodes of the cells of a square, each in a cycle that begins and turns anyhow."""
+def _corners(n: int, n_corners: int) -> Array:
+    """Return the nodes of the cells of a square, in cycles that begin and turn alike."""
     at = np.arange((n + 1) ** 2).reshape(n + 1, n + 1)
     squares = np.stack([at[:-1, :-1], at[1:, :-1], at[1:, 1:], at[:-1, 1:]], axis=-1).reshape(-1, 4)
     halves = [squares[:, [0, 1, 2]], squares[:, [0, 2, 3]]]
-    cells = squares if n_corners == 4 else np.concatenate(halves)
+    return squares if n_corners == 4 else np.concatenate(halves)
+
+
+def _turned(cells: Array, rng: np.random.Generator) -> Array:
+    """Return the cells in another order, in cycles that begin and turn anyhow."""
     turned = [
-        np.roll(cell, rng.integers(n_corners))[:: rng.choice([-1, 1])]
+        np.roll(cell, rng.integers(len(cell)))[:: rng.choice([-1, 1])]
         for cell in rng.permutation(cells)
     ]
     return np.array(turned)
@@ -54,24 +58,29 @@ class Sided:
         n_corners: 3 or 4.
         n_apart: Edges that have nodes of their own, none of which a cell has.
         seed: Of all that is random.
+        is_regular: Whether cells and edges come row by row and turn alike, rather than at random.
     """
 
     n: int
     n_corners: int = 4
     n_apart: int = 0
     seed: int = 1
+    is_regular: bool = False
 
     def __post_init__(self) -> None:
         rng = np.random.default_rng(self.seed)
-        corners = _corners(self.n, self.n_corners, rng)
+        corners = _corners(self.n, self.n_corners)
+        if not self.is_regular:
+            corners = _turned(corners, rng)
         sides: dict[frozenset[int], list[int]] = {}
         for number, cell in enumerate(corners.tolist()):
             for pair in zip(cell, cell[1:] + cell[:1], strict=True):
                 sides.setdefault(frozenset(pair), []).append(number)
         inner = [(sorted(ends), cells) for ends, cells in sides.items() if len(cells) == 2]
-        order = rng.permutation(len(inner))
-        ends, of_cells = (np.array(one)[order] for one in zip(*inner, strict=True))
-        ends, of_cells = rng.permuted(ends, axis=1), rng.permuted(of_cells, axis=1)
+        ends, of_cells = (np.array(one) for one in zip(*inner, strict=True))
+        if not self.is_regular:
+            order = rng.permutation(len(inner))
+            ends, of_cells = (rng.permuted(one[order], axis=1) for one in (ends, of_cells))
         n_nodes = (self.n + 1) ** 2
         ends[: self.n_apart] += n_nodes
         self.n_edges = len(ends)

@@ -13,6 +13,7 @@ from ring import heavy, kernel, record_all_blocks
 from sided import FLUX, STEPS, Sided
 
 from pyop2cxx import op2
+from pyop2cxx.chain.group_loop import GroupFacts
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -107,6 +108,39 @@ def test_many_threads_compute_both_sides_without_being_asked(threads: int) -> No
     report = str(compared("openmp", strategy=None, n=9))
     assert (COLUMNS in report) == (threads == 4)
     assert ("from 4 threads on, and here are 2" in report) == (threads == 2)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_few_threads_do_so_where_columns_have_one_slot(threads: int) -> None:
+    op2.init(backend="openmp", threads=threads)
+    report = str(compared("openmp", strategy=None, n=16, is_regular=True))
+    assert COLUMNS in report
+    assert "entries of e2n taken from c2n" in report
+    op2.exit()
+    op2.init(backend="openmp", threads=threads)
+    report = str(compared("openmp", strategy=None, n=16))
+    assert COLUMNS not in report
+    assert "or if up to 50% of the columns of elements have both slots" in report
+
+
+@on_processors
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    n=st.integers(2, 9),
+    n_corners=st.sampled_from([3, 4]),
+    n_apart=st.integers(0, 6),
+    seed=st.integers(0, 9),
+    is_regular=st.booleans(),
+)
+def test_nodes_of_the_cells_or_others(
+    backend: str, n: int, n_corners: int, n_apart: int, seed: int, is_regular: bool
+) -> None:
+    """Columns whose lanes have nodes in different places look them up, however many these are."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(GroupFacts, "part_elsewhere", lambda *_: 0.0)
+        mesh = {"n": n, "n_corners": n_corners, "n_apart": n_apart, "is_regular": is_regular}
+        report = str(compared(backend, seed=seed, **mesh))
+    assert (COLUMNS in report) <= ("entries of e2n taken from c2n" in report)
 
 
 @on_processors

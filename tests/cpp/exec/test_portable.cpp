@@ -64,6 +64,7 @@ TEST(Portable, EachKindOfPlanIsReadAgain) {
       abi::PairsPlan{{{1}}, {{4, 5}, 8}, 6, {{1, 3}, {0, 2}}},
       abi::InterleavedPlan{2},
       abi::ColumnsPlan{{{1}, true, {{0}}}, 8, {{3}, 8}},
+      abi::ColumnsPlan{{{1}, true}, 8, {{3}, 8}, true, {{3, 2}}},
       abi::EntriesPlan{64, 8, {{1, 2, 3}}, {1, 0}},
   };
   std::set<std::size_t> kinds;

@@ -109,6 +109,21 @@ TEST(Corners, MayBeOfOtherDats) {
   EXPECT_EQ(why_no_corners(flux_and_step(flux_args, step)), "");
 }
 
+TEST(Corners, OfLanesAreOfTheSameDat) {
+  Options pairs = padded;
+  pairs.by_pairs = true;
+  pairs.lanes = 4;
+  EXPECT_EQ(why_no_corners(flux_and_step(), pairs, testing::threads), "");
+  std::vector<NamedArg> step = step_args;
+  step.front() = indirect("y", Access::read, 2, 3, others);
+  EXPECT_EQ(why_no_corners(flux_and_step(flux_args, step), pairs, testing::threads),
+            "the targets read other Dats by it");
+  const ir::Group group = flux_and_step();
+  EXPECT_EQ(same_rows(group, 0, {1, 2}), 3U);
+  EXPECT_EQ(same_rows(group, 2, {1, 2}), std::nullopt);
+  EXPECT_EQ(same_rows(flux_and_step(flux_args, step), 0, {1, 2}), std::nullopt);
+}
+
 TEST(Corners, AreNotLookedForInOtherSets) {
   auto maps = mesh_maps();
   maps[2].toset = 2;
@@ -123,10 +138,11 @@ TEST(Corners, AreNotLookedForInOtherSets) {
 }
 
 TEST(Corners, AreRefusedWithAReason) {
-  EXPECT_TRUE(contains(why_no_corners(flux_and_step(), padded, testing::threads), "on GPUs only"));
+  const std::string not_here = "elements are not in columns of neighbours";
+  EXPECT_EQ(why_no_corners(flux_and_step(), padded, testing::threads), not_here);
   Facts processor = testing::grid;
   processor = processor.on(/*is_processor=*/true, /*has_float64=*/true);
-  EXPECT_TRUE(contains(why_no_corners(flux_and_step(), padded, processor), "on GPUs only"));
+  EXPECT_EQ(why_no_corners(flux_and_step(), padded, processor), not_here);
   EXPECT_TRUE(contains(why_no_corners(flux_and_step(), {}), "too different numbers of elements"));
   Options none = padded;
   none.tuning.composed_targets = 0;

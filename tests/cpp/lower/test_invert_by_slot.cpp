@@ -153,6 +153,58 @@ TEST(InvertBySlot, PairsLoadTheTargetsOwnRowsOnce) {
   EXPECT_TRUE(testing::contains(text, "  if (n_full < end)\n    for serial group")) << text;
 }
 
+TEST(InvertBySlot, ColumnsOfOneSlotPickNothing) {
+  const kir::Module module = by_slot(face_loop(testing::global_read("g")), threads, 4, true);
+  const std::string text = kir::dump(module);
+  const std::size_t first = text.find("for serial k in [0, mixed)");
+  const std::size_t both = text.find("for serial k in [mixed, second)");
+  const std::size_t second = text.find("for serial k in [second, sizes[1])");
+  const std::size_t end = text.find("scatter", second);
+  ASSERT_TRUE(first < both && both < second && second < end) << text;
+  const std::string of_first = text.substr(first, both - first);
+  const std::string of_second = text.substr(second, end - second);
+  EXPECT_FALSE(testing::contains(of_first + of_second, "by slot")) << text;
+  EXPECT_TRUE(testing::contains(of_first, "q_pack[c] = q_pack_own[c]")) << of_first;
+  EXPECT_TRUE(testing::contains(of_first, "r_own[c] += r_pack[c]")) << of_first;
+  EXPECT_TRUE(testing::contains(of_second, "q_pack[(2 + c)] = q_pack_own[c]")) << of_second;
+  EXPECT_TRUE(testing::contains(of_second, "r_own[c] += r_pack[(1 + c)]")) << of_second;
+}
+
+TEST(InvertBySlot, RowsOfCornersAreTakenFromTheTargets) {
+  const std::vector<ir::MapRef> maps{{2, 0}, {2, 1}, {4, 1}};
+  const ir::Alias nodes{0, 0};
+  const ir::Alias gains{2, 2};
+  const auto loop = [&maps](const std::string& name, const std::vector<testing::NamedArg>& args) {
+    ir::Loop made =
+        testing::make_loop_of(name, args, maps, [](int) { return testing::literal("1.0"); });
+    made.set = 0;
+    return typed(made);
+  };
+  ir::Group group = ir::fused({loop("flux", {indirect("x", Access::read, 1, 2, nodes),
+                                             indirect("r", Access::inc, 0, 2, gains)}),
+                               loop("step", {indirect("x", Access::read, 2, 2, nodes),
+                                             testing::direct("r", Access::rw, 2, gains)})});
+  group.members.front().visit = ir::Visit::incidences;
+  Options options = on(4);
+  options.by_pairs = true;
+  options.corners = {{1, 2}};
+  const std::vector<MapFacts> facts = testing::no_facts(group);
+  const Request request{group, Strategy::owner, threads, facts, options};
+  Builder builder(request, pack(group, facts, threads, options));
+  invert_by_slot(builder);
+  EXPECT_EQ(std::get<abi::ColumnsPlan>(builder.module().plan).corners, options.corners);
+  const std::string text = kir::dump(builder.module());
+  const std::size_t own = text.find("gather x_pack_1 = float64 x[x_map_1[target] x4]");
+  const std::size_t columns = text.find("for serial k in [0, mixed)");
+  ASSERT_TRUE(own < columns && columns < text.size()) << text;
+  EXPECT_TRUE(testing::contains(text, "if ((corner_code % 2) == 1)")) << text;
+  EXPECT_TRUE(testing::contains(text, "x_pack[c] = x_pack_1[((((corner_code / 2) % 4) * 2) + c)]"))
+      << text;
+  EXPECT_TRUE(
+      testing::contains(text, "x_pack[(2 + c)] = x_pack_1[((((corner_code / 8) % 4) * 2) + c)]"))
+      << text;
+}
+
 TEST(InvertBySlot, PairsNeedElementsWithoutValuesOfTheirOwn) {
   const auto is_possible = [](testing::NamedArg extra, const Facts& facts = threads) {
     const ir::Group group = ir::inverted(face_loop(std::move(extra)));

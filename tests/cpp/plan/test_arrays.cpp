@@ -191,5 +191,27 @@ TEST(MakePlan, PairsMayHaveCorners) {
   EXPECT_EQ(plan.n_bytes, 2 * 4 + 4 * 4 + 2);  // neighbours, rows, codes
 }
 
+TEST(MakePlan, ColumnsOfPairsMayHaveCorners) {
+  const testing::TestMap<> edge_cells({0, 1}, 2, 2);
+  const testing::TestMap<> edge_nodes({2, 1}, 2, 4);
+  const testing::TestMap<> cell_nodes({0, 1, 2, 3, 2, 1}, 3, 4);
+  PlanCache cache;
+  PlanRequest request;
+  request.spec = abi::ColumnsPlan{{{0}, true}, 2, {{1}}, true, {{1, 2}}};
+  request.n_elements = 1;
+  request.inverse = {
+      {1, nullptr}, {{edge_cells.table, 0}, {edge_cells.table, 1}}, IncidenceOrder::by_slot};
+  request.composed = {edge_nodes.table};
+  request.corners = {{edge_nodes.table, cell_nodes.table}};
+  const LoopPlan plan = make_plan(request, cache);
+  const HostArray& slots = plan.arrays.at(parameter(PlanArray::slot_columns, DType::int32));
+  ASSERT_EQ(slots.n_bytes, 8);
+  EXPECT_EQ(static_cast<const std::int32_t*>(slots.data)[0], 0);
+  EXPECT_EQ(static_cast<const std::int32_t*>(slots.data)[1], 1);
+  const HostArray& codes = plan.arrays.at(parameter(PlanArray::corners, DType::uint8));
+  ASSERT_EQ(codes.n_bytes, 1);
+  EXPECT_EQ(*static_cast<const std::uint8_t*>(codes.data), 1);  // the two cells differ
+}
+
 }  // namespace
 }  // namespace op2::plan

@@ -16,8 +16,10 @@ using testing::entry_of;
 using testing::random_map;
 using testing::TestMap;
 
-InverseMap inverse_of_all(const TestMap<>& map, bool touched_only = false) {
+InverseMap inverse_of_all(const TestMap<>& map, bool touched_only = false,
+                          IncidenceOrder order = IncidenceOrder::by_element) {
   InverseSpec spec{{map.table->n_rows(), nullptr}, {}};
+  spec.order = order;
   spec.touched_only = touched_only;
   for (int slot = 0; slot < map.table->arity(); ++slot)
     spec.occurrences.push_back({map.table, slot});
@@ -49,23 +51,57 @@ TEST(PairColumns, AreAsWideAsTold) {
                InternalError);
 }
 
+InverseMap inverse_by_slot(const TestMap<>& map) {
+  return inverse_of_all(map, false, IncidenceOrder::by_slot);
+}
+
 TEST(PairColumns, OfGroupsLieGroupByGroupAndRepeatTheLastRow) {
   const TestMap<> edges({0, 1, 1, 2}, 2, 3);
   const TestMap<> nodes({7, 8}, 1, 9);
-  const InverseMap inverse = inverse_of_all(edges);
+  const InverseMap inverse = inverse_by_slot(edges);
   const PairLayout pairs_of_rows{.width = 0, .lanes = 2};
   const PairColumns pairs = pair_columns(inverse, *edges.table, pairs_of_rows, 2);
   EXPECT_EQ(pairs.n_rows, 3);
   EXPECT_EQ(pairs.width, 2);
-  EXPECT_EQ(testing::widen(pairs.neighbours), (std::vector<std::int64_t>{4, 2, 5, 8, 6, 6, 7, 7}));
+  // slot 0 in the first column, slot 1 in the last; 5 and 7 stand for none
+  EXPECT_EQ(testing::widen(pairs.neighbours), (std::vector<std::int64_t>{4, 8, 5, 2, 7, 7, 6, 6}));
+  EXPECT_EQ(pairs.slot_columns, (std::vector<std::int32_t>{1, 2, 0, 1}));
+  EXPECT_EQ(pairs.bytes(), 8 * 4 + 4 * 4);
   EXPECT_EQ(testing::widen(compose(*nodes.table, inverse, pairs_of_rows, 4, 1)),
-            (std::vector<std::int64_t>{7, 7, 7, 8, 8, 8, 8, 8}));
+            (std::vector<std::int64_t>{7, 8, 7, 7, 8, 8, 8, 8}));
+}
+
+TEST(PairColumns, OfGroupsNeedIncidencesBySlot) {
+  const TestMap<> edges({0, 1, 1, 2}, 2, 3);
+  EXPECT_THROW((void)pair_columns(inverse_of_all(edges), *edges.table, {.width = 0, .lanes = 2}, 1),
+               InternalError);
+}
+
+TEST(PairColumns, OfGroupsSayWhereAllRowsHaveOneSlot) {
+  const TestMap<> edges = random_map(4000, 2, 900, 1.0, false, 11);
+  const InverseMap inverse = inverse_by_slot(edges);
+  const int lanes = 4;
+  const PairColumns pairs = pair_columns(inverse, *edges.table, {.width = 0, .lanes = lanes}, 3);
+  std::int64_t n_incidences = 0;
+  for (std::int64_t place = 0; place < pairs.width * 900; ++place) {
+    const std::int64_t group = place / (lanes * pairs.width);
+    const std::int64_t column = place / lanes % pairs.width;
+    const std::int64_t kind = entry_of(pairs.neighbours, place) % 4;
+    if (column < pairs.slot_columns[static_cast<std::size_t>(2 * group)]) {
+      EXPECT_EQ(kind, 0);
+    }
+    if (column >= pairs.slot_columns[static_cast<std::size_t>(2 * group + 1)]) {
+      EXPECT_EQ(kind, 2);
+    }
+    n_incidences += kind % 2 == 0 ? 1 : 0;
+  }
+  EXPECT_EQ(n_incidences, inverse.n_entries());
 }
 
 TEST(PairColumns, OfNoRowsAreEmpty) {
   const TestMap<> edges({}, 2, 0);
   const PairColumns pairs =
-      pair_columns(inverse_of_all(edges), *edges.table, {.width = 0, .lanes = 8}, 2);
+      pair_columns(inverse_by_slot(edges), *edges.table, {.width = 0, .lanes = 8}, 2);
   EXPECT_EQ(pairs.bytes(), 0);
 }
 
@@ -174,8 +210,8 @@ std::uint8_t code_of(int first, int second) {
 TEST(CornerCodes, SayWhichEntriesOfTheTargetElementsHave) {
   const Squares mesh;
   const InverseMap inverse = inverse_of_all(mesh.edge_cells);
-  const std::vector<std::uint8_t> codes =
-      corner_codes(*mesh.edge_nodes.table, *mesh.cell_nodes.table, inverse, 4, 2);
+  const std::vector<std::uint8_t> codes = corner_codes(
+      *mesh.edge_nodes.table, *mesh.cell_nodes.table, inverse, {.width = 4, .lanes = 0}, 2);
   ASSERT_EQ(codes.size(), 12U);
   const auto column = [&codes](std::size_t k) {  // four of them stand side by side
     return std::vector<std::uint8_t>{codes[k], codes[4 + k], codes[8 + k]};
@@ -194,7 +230,7 @@ TEST(CornerCodes, GoByTheTargetsOfTouchedRows) {
   const TestMap<> edges({1, 1}, 2, 3);
   const TestMap<> nodes({2, 4}, 2, 7);
   const InverseMap inverse = inverse_of_all(edges, true);
-  EXPECT_EQ(corner_codes(*nodes.table, *mesh.cell_nodes.table, inverse, 0, 1),
+  EXPECT_EQ(corner_codes(*nodes.table, *mesh.cell_nodes.table, inverse, {}, 1),
             (std::vector<std::uint8_t>{code_of(1, 3), code_of(1, 3)}));
   EXPECT_DOUBLE_EQ(part_elsewhere(*nodes.table, *mesh.cell_nodes.table, inverse, 1), 0.0);
 }
@@ -204,7 +240,7 @@ TEST(CornerCodes, LeadToTheElementsEntries) {
   const TestMap<> nodes = random_map(4000, 3, 40, 0.1, false, 7);
   const TestMap<std::int64_t> corners = random_map<std::int64_t>(1700, 4, 40, 0.1, false, 8);
   const InverseMap inverse = inverse_of_all(edges);
-  const auto codes = corner_codes(*nodes.table, *corners.table, inverse, 0, 3);
+  const auto codes = corner_codes(*nodes.table, *corners.table, inverse, {}, 3);
   std::int64_t n_elsewhere = 0;
   for (std::int64_t row = 0; row < inverse.n_rows; ++row) {
     const std::int64_t first = inverse.offset[static_cast<std::size_t>(row)];
@@ -235,12 +271,27 @@ TEST(CornerCodes, LeadToTheElementsEntries) {
                    static_cast<double>(n_elsewhere) / static_cast<double>(inverse.n_entries()));
 }
 
+TEST(CornerCodes, OfGroupsAreThoseOfAllRowsOrNone) {
+  // four cells of a strip, and the edges between them; the last edge has its nodes the other way
+  const TestMap<> edges({0, 1, 1, 2, 2, 3}, 2, 4);
+  const TestMap<> nodes({1, 6, 2, 7, 8, 3}, 2, 10);
+  const TestMap<> corners({0, 1, 6, 5, 1, 2, 7, 6, 2, 3, 8, 7, 3, 4, 9, 8}, 4, 10);
+  const InverseMap inverse = inverse_by_slot(edges);
+  const auto codes =
+      corner_codes(*nodes.table, *corners.table, inverse, {.width = 0, .lanes = 2}, 2);
+  ASSERT_EQ(codes.size(), 4U);         // [groups, columns]
+  EXPECT_EQ(codes[0], code_of(1, 2));  // cells 0 and 1: their right edges
+  EXPECT_EQ(codes[1], 1);              // and one has no left edge
+  EXPECT_EQ(codes[2], 1);
+  EXPECT_EQ(codes[3], 1);  // left edges of cells 2 and 3, turned
+}
+
 TEST(CornerCodes, OfNoElementsAreNone) {
   const Squares mesh;
   const TestMap<> none(std::vector<std::int32_t>{}, 2, 3);
   const TestMap<> nodes(std::vector<std::int32_t>{}, 2, 7);
   const InverseMap inverse = inverse_of_all(none);
-  EXPECT_TRUE(corner_codes(*nodes.table, *mesh.cell_nodes.table, inverse, 0, 1).empty());
+  EXPECT_TRUE(corner_codes(*nodes.table, *mesh.cell_nodes.table, inverse, {}, 1).empty());
   EXPECT_DOUBLE_EQ(part_elsewhere(*nodes.table, *mesh.cell_nodes.table, inverse, 1), 0.0);
 }
 
@@ -252,7 +303,7 @@ TEST(CornerCodes, AreOfMapsThatFit) {
   const TestMap<> many(std::vector<std::int32_t>(27, 0), 9, 7);
   const TestMap<> short_rows({0, 1}, 2, 7);
   const auto codes_of = [&inverse](const TestMap<>& of_elements, const TestMap<>& of_targets) {
-    (void)corner_codes(*of_elements.table, *of_targets.table, inverse, 0, 1);
+    (void)corner_codes(*of_elements.table, *of_targets.table, inverse, {}, 1);
   };
   EXPECT_THROW(codes_of(mesh.edge_nodes, elsewhere), UsageError);
   EXPECT_THROW(codes_of(mesh.edge_nodes, few), UsageError);

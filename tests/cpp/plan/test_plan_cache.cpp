@@ -89,14 +89,30 @@ TEST(PlanCache, CornersShareTheirInverse) {
   const auto of_targets = testing::random_map(21, 3, 21, 1.0, false, 1);
   const auto others = testing::random_map(21, 3, 21, 1.0, false, 1);
   const InverseSpec spec = request_of(map.table);
-  const auto codes = cache.corners(map.table, of_targets.table, spec, 0, 1);
-  EXPECT_EQ(cache.corners(map.table, of_targets.table, spec, 0, 2), codes);
-  EXPECT_NE(cache.corners(map.table, others.table, spec, 0, 1), codes);
-  EXPECT_NE(cache.corners(map.table, of_targets.table, spec, 4, 1), codes);
+  const auto codes = cache.corners(map.table, of_targets.table, spec, {}, 1);
+  EXPECT_EQ(cache.corners(map.table, of_targets.table, spec, {}, 2), codes);
+  EXPECT_NE(cache.corners(map.table, others.table, spec, {}, 1), codes);
+  EXPECT_NE(cache.corners(map.table, of_targets.table, spec, {.width = 4, .lanes = 0}, 1), codes);
   EXPECT_EQ(cache.statistics().n_plans, 4);
-  const double part = cache.part_elsewhere(map.table, of_targets.table, spec, 1);
+  const double part = cache.part_elsewhere(map.table, of_targets.table, spec, {}, 1);
   const auto misses = cache.statistics().misses;
-  EXPECT_DOUBLE_EQ(cache.part_elsewhere(map.table, of_targets.table, spec, 2), part);
+  EXPECT_DOUBLE_EQ(cache.part_elsewhere(map.table, of_targets.table, spec, {}, 2), part);
+  EXPECT_EQ(cache.statistics().misses, misses);
+}
+
+TEST(PlanCache, PartsOfColumnsOfGroupsAreCounted) {
+  PlanCache cache;
+  const auto map = path_map(7);  // 8 targets in a row
+  const auto same = testing::random_map(8, 1, 1, 1.0, false, 1);
+  const auto of_elements = testing::random_map(7, 1, 1, 1.0, false, 1);
+  InverseSpec spec = request_of(map.table);
+  spec.order = IncidenceOrder::by_slot;
+  const PairLayout layout{.width = 0, .lanes = 4};
+  // each end of the path lacks a neighbour, in one of two columns
+  EXPECT_DOUBLE_EQ(cache.part_mixed(spec, layout, 1), 0.5);
+  EXPECT_DOUBLE_EQ(cache.part_elsewhere(of_elements.table, same.table, spec, layout, 1), 0.0);
+  const auto misses = cache.statistics().misses;
+  EXPECT_DOUBLE_EQ(cache.part_mixed(spec, layout, 2), 0.5);
   EXPECT_EQ(cache.statistics().misses, misses);
 }
 
