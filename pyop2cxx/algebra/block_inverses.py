@@ -259,6 +259,7 @@ def with_ghost_rows(
         at = np.repeat(begins[some] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
         sent[rank] = counts, on.global_numbers[columns[at]], blocks[at]
     parts = [(row_of_each(begins), columns.astype(np.int64), blocks)]
+    runtime.processes.combined(on.ranks, np.zeros(1), "sum", "rows of ghosts")
     for rank, got in enumerate(on.ranks.alltoall(sent)):
         if got is not None:
             counts, numbers, some = got

@@ -10,6 +10,7 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.blocks import scalar_places
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
@@ -71,7 +72,8 @@ def gathered(mat: Any) -> Any:
     rows, columns = _numbers(mat, ghosts=False)
     values = mat.stored("gathered", write=False)[: len(rows)]
     sets = [dset.set for dset in mat.sparsity.dsets]
-    pieces = sets[0].ranks.allgather((rows, columns, values))
+    mine, what = (rows, columns, values), f"the entries of {mat.label}"
+    pieces = runtime.processes.all_of(sets[0].ranks, mine, what)
     rows, columns, values = (np.concatenate(piece) for piece in zip(*pieces, strict=True))
     shape = tuple(one.global_size * n for one, n in zip(sets, mat.block_dims, strict=True))
     places = scalar_places(rows, columns, mat.block_dims)

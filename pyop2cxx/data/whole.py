@@ -38,7 +38,11 @@ class WholeValues:
         """
         mine = as_copy(self.data_ro, self.label)
         ranks = self.set.ranks
-        found: Array = mine if ranks is None else np.concatenate(ranks.allgather(mine))
+        found: Array = mine if ranks is None else np.concatenate(self._of_all(ranks, mine))
+        return found
+
+    def _of_all(self: Any, ranks: Any, mine: Any) -> list[Any]:
+        found: list[Any] = runtime.processes.all_of(ranks, mine, f"the values of {self.label}")
         return found
 
     def gathered(self: Any) -> Array:
@@ -50,7 +54,7 @@ class WholeValues:
         ranks = home.ranks
         if ranks is None or not home.is_distributed:
             return mine
-        pieces = ranks.allgather((home.global_numbers[: home.size], mine))
+        pieces = self._of_all(ranks, (home.global_numbers[: home.size], mine))
         found = np.empty((sum(len(one) for one, _ in pieces), *mine.shape[1:]), mine.dtype)
         for numbers, values in pieces:
             found[numbers] = values

@@ -23,6 +23,7 @@ from pyop2cxx.fem.values import shown
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.mesh.topology import with_owners
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.showing import Shown
@@ -265,7 +266,7 @@ class Condensed(Shown):
         known = [(cells.number_of(i), int(found[i]), K[i], f[i]) for i in bad[:1]]
         n_bad = bad.size
         if cells.ranks is not None:
-            every = cells.ranks.allgather((n_bad, known))
+            every = runtime.processes.all_of(cells.ranks, (n_bad, known), "condense")
             n_bad = sum(n for n, _ in every)
             known = sorted((one for _, part in every for one in part), key=lambda one: one[0])
         cell, column, *values = known[0]

@@ -12,6 +12,7 @@ from pyop2cxx.base.blocks import row_of_each
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.data.ragged import RaggedMap
+from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
 from pyop2cxx.sets.spread import Spread, spread
@@ -131,7 +132,8 @@ def _of_rows(on: Set, begins: Array) -> tuple[Array, Array]:
     """
     numbers = on.global_numbers[: on.size]
     counts = np.zeros(on.global_size + 1, np.int64)
-    for theirs, n in on.ranks.allgather((numbers, np.diff(begins))):
+    mine = numbers, np.diff(begins)
+    for theirs, n in runtime.processes.all_of(on.ranks, mine, f"rows of Set '{on.name}'"):
         counts[theirs + 1] = n
     whole = np.cumsum(counts)
     here = row_of_each(begins)

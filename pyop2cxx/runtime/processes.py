@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 from zlib import crc32
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.base.arrays import Array
 
+Result = TypeVar("Result")
 _LOCAL = (
     ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     ("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
@@ -197,6 +198,23 @@ class Processes:
             found[: given.size][found[given.size : -2] != 0] = np.nan
         return found[: given.size].astype(given.dtype).reshape(given.shape)
 
+    def all_of(self, comm: Any, thing: Result, what: str) -> list[Result]:
+        """Return an object of each process; all processes must call this.
+
+        Args:
+            comm: The communicator; None: this process is alone.
+            thing: The object of this process.
+            what: The call, for messages, equal on all processes.
+
+        Raises:
+            RanksError: Other processes call something else.
+        """
+        if comm is None:
+            return [thing]
+        self.combined(comm, np.zeros(1), "sum", what)  # a call of MPI for objects has no limit
+        found: list[Result] = comm.allgather(thing)
+        return found
+
     # Waits
 
     def wait(
@@ -279,7 +297,7 @@ def _listed(places: Sequence[str]) -> str:
     """Return a message with the places of ranks that differ."""
     first: dict[str, int] = {}
     for rank, place in enumerate(places):
-        first.setdefault(place, rank)
+        first.setdefault(str(place), rank)  # or an object of another call
     lines = [f"rank {rank} is at {place}" for place, rank in first.items()]
     return "ranks disagree: " + "; ".join(lines) + ". All ranks must make the same calls in order"
 

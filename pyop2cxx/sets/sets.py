@@ -17,6 +17,7 @@ from pyop2cxx.exceptions import (
     SubsetIndexOutOfBounds,
     UnsupportedError,
 )
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets import from_hdf5
 from pyop2cxx.sets.datasets import DataSet
@@ -210,7 +211,8 @@ def _joined_numbers(
         numbers, n_home = home.global_numbers, home.global_size
         if chosen is not None:
             mine = numbers[: home.size][chosen[: home.size]]
-            every = np.sort(np.concatenate(home.ranks.allgather(mine)))
+            of_all = runtime.processes.all_of(home.ranks, mine, f"a part of Set '{home.name}'")
+            every = np.sort(np.concatenate(of_all))
             numbers, n_home = np.searchsorted(every, numbers), len(every)
         is_there = where[:, 0] >= 0
         found[where[is_there]] = start + numbers[is_there, None] * n + np.arange(n)

@@ -635,3 +635,20 @@ for counts in (path.counts, other.counts):
     assert outputs(text, 2) == sorted([long, other] * 2)
     assert "row 4 of Map 'path' has 70 entries" in long
     assert "counts of Map 'other', but the loop goes by Map 'path'" in other
+
+
+@pytest.mark.parametrize("late", ["x.norm", "x.gathered()", "op2.distribute(other)"])
+def test_a_rank_that_gathers_alone_is_named(late: str) -> None:
+    text = (
+        EDGES
+        + f"""
+other = op2.Set(3, "other")
+op2.distribute(cells)
+if rank == 0:
+    y.gathered()
+{late}
+"""
+    )
+    said = failure(text, 2, PYOP2CXX_PATIENCE="3")
+    assert "the values of Dat 'y'" in said, said
+    assert "program.py:" in said
