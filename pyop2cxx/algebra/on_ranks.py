@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.algebra import krylov, libraries, own_krylov
+from pyop2cxx.algebra import krylov, libraries, own_krylov, petsc_ksp
 from pyop2cxx.algebra.block_inverses import KINDS
 from pyop2cxx.algebra.convergence import of_zero
 from pyop2cxx.algebra.systems import flat, guess_of, like, put, right_side
@@ -51,11 +51,13 @@ def chosen(
             f"Solver: over processes pc_type {options['pc_type']!r} is for package 'own', with cg, "
             "gmres or bicgstab, and a Mat of float64"
         )
+    if package == "petsc" and not A.is_mixed:
+        return _by_petsc
     if package not in ("own", "scipy"):
         raise SolverOptionError(
             f"Solver: package {package!r} is not carried over processes yet; take 'own' (cg, gmres "
             f"or bicgstab with {', '.join(own_krylov.PRECONDITIONERS)}), or 'scipy', which gathers "
-            "the system"
+            "the system, or 'petsc' for a matrix that is not mixed"
         )
     return _by_own if package == "own" else _gathered
 
@@ -163,6 +165,17 @@ def _by_own(
         return rhs, of_zero()
     found, went = own_krylov.solve(rows, rhs, found, options, kept, (ghosts.bring, add_up))
     return found[: rhs.size], went
+
+
+def _by_petsc(
+    A: Any, x: Any, b: Any, options: Mapping[str, Any], kept: Kept
+) -> tuple[Any, Convergence]:
+    rhs = right_side(A, x, b, flat)
+    found = guess_of(x, rhs, options, np, flat)
+    add_up = _sums_over(x, {"b": rhs, A.label: _rows_of(A)[2]})
+    if not _is_any(add_up, rhs):
+        return rhs, of_zero()
+    return petsc_ksp.solve(A, None, rhs, found, options, kept)
 
 
 def _of_function(

@@ -10,6 +10,7 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.blocks import scalar_places
+from pyop2cxx.data.dats import Dat
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -78,3 +79,16 @@ def gathered(mat: Any) -> Any:
     shape = tuple(one.global_size * n for one, n in zip(sets, mat.block_dims, strict=True))
     places = scalar_places(rows, columns, mat.block_dims)
     return sparse.coo_array((values.reshape(-1), places), shape=shape).tocsr()
+
+
+def numbers_by_rank(on: Any) -> Array:
+    """Return numbers of entities that ascend by rank, as PETSc has them; int64, of ghosts, too.
+
+    Args:
+        on: The Set, shared by processes; all must call this.
+    """
+    sizes = runtime.processes.all_of(on.ranks, on.size, f"the sizes of Set '{on.name}'")
+    first = sum(sizes[: on.ranks.rank])
+    made = Dat(on, np.arange(first, first + on.total_size), np.int64, "numbers")
+    made.halo_valid = False
+    return np.asarray(made.data_ro_with_halos)

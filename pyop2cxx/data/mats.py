@@ -18,7 +18,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mat_algebra import MatAlgebra
 from pyop2cxx.data.mat_products import multiply_on_host
-from pyop2cxx.data.mat_ranks import gathered
+from pyop2cxx.data.mat_ranks import gathered, numbers_by_rank
 from pyop2cxx.data.mat_rows import Places
 from pyop2cxx.data.mat_values import MatValues
 from pyop2cxx.data.mixed_dats import MixedDat
@@ -413,14 +413,21 @@ class Mat(MatAlgebra, MatValues):
         """The matrix for PETSc, by petsc4py: the same object each time, with the values of now.
 
         A matrix of scalars shares memory. Other values are copied by `handle` and by `assemble`, to
-        PETSc if loops changed them, and from there if PETSc did.
+        PETSc if loops changed them, and from there if PETSc did. If processes share the rows, each
+        call by all of them makes an MPIAIJ with a copy of the values, and with rows numbered by
+        rank.
 
         Raises:
             MissingExtraError: petsc4py is not installed.
             ContractError: The dtype is not PETSc's scalar type.
+            UnsupportedError: Processes share the rows, and the matrix is mixed.
         """
-        self.refuse_shared("handle")
-        return petsc_mats.matrix(self)
+        if not self.is_distributed:
+            return petsc_mats.matrix(self)
+        if self.is_mixed:
+            self.refuse_shared("handle")
+        on = [dset.set for dset in self._sparsity.dsets]
+        return petsc_mats.of_ranks(self, *map(numbers_by_rank, on))
 
     @property
     def is_vector(self) -> bool:

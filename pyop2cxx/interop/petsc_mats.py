@@ -50,6 +50,41 @@ def matrix(mat: Any) -> Any:
     return held.matrix
 
 
+def of_ranks(mat: Any, rows: Array, columns: Array) -> Any:
+    """Return an MPIAIJ of PETSc with the owned rows of a Mat shared by processes, copied.
+
+    Args:
+        mat: A Mat of PETSc's scalar type, not mixed.
+        rows: For each entity of the rows the number, ascending by rank, shape (total_size,).
+        columns: The same of the columns.
+
+    Raises:
+        MissingExtraError: petsc4py is not installed.
+        ContractError: The dtype is not PETSc's scalar type.
+        UnsupportedError: PETSc's integers are too narrow for the matrix.
+    """
+    petsc = extras.load("petsc4py.PETSc", f"{mat.label}: handle")
+    check_scalar(petsc, mat.dtype, mat.label)
+    integer = petsc.IntType
+    numbers = [
+        (given[:, None] * dim + np.arange(dim)).reshape(-1)
+        for given, dim in zip((rows, columns), mat.block_dims, strict=True)
+    ]
+    if max(int(one.max(initial=0)) for one in numbers) > np.iinfo(integer).max:
+        raise UnsupportedError(f"{mat.label}: handle: PETSc's integers are too narrow for its rows")
+    here = row_of_each(mat.sparsity.rowptr[: mat.nblock_rows + 1])
+    wide = columns[mat.sparsity.colidx[: len(here)]]
+    at_rows, at_columns = scalar_places(here, wide, mat.block_dims)
+    order = np.lexsort((at_columns, at_rows))
+    begins = np.searchsorted(at_rows[order], np.arange(mat.nrows + 1))
+    index = [one.astype(integer) for one in (begins, at_columns[order])]
+    values = mat.stored("handle", write=False)[: len(here)].reshape(-1)[order]
+    size = (mat.nrows, None), (mat.ncols, None)
+    made = petsc.Mat().createAIJWithArrays(size, (*index, values), comm=mat.comm)
+    made.setLGMap(*(petsc.LGMap().create(n.astype(integer), comm=mat.comm) for n in numbers))
+    return made
+
+
 class _Entries(NamedTuple):
     """Places of scalars in rows.
 

@@ -239,7 +239,8 @@ def restore(
     numbering.
 
     The file may have been saved by any number of processes. If processes share a Set, all must
-    call, and each reads all and keeps the own rows.
+    call. The first reads all, for the checksums; others read from their first to their last row,
+    a piece at a time.
 
     Args:
         path: The file.
@@ -264,7 +265,8 @@ def restore(
     attributes: dict[str, Any] = {}
     failed: Exception | None = None
     try:
-        values, attributes = _restored(path, objects, sizes)
+        is_first = comm is None or comm.rank == 0
+        values, attributes = _restored(path, objects, sizes, is_checked=is_first)
     except Exception as error:
         failed = error
     agree(comm, failed, f"io.restore of {', '.join(objects)}")
@@ -280,10 +282,15 @@ def restore(
 
 
 def _restored(
-    path: str | os.PathLike[str], objects: Mapping[str, Any], sizes: Mapping[Set, int]
+    path: str | os.PathLike[str],
+    objects: Mapping[str, Any],
+    sizes: Mapping[Set, int],
+    *,
+    is_checked: bool,
 ) -> tuple[dict[str, Array], dict[str, Any]]:
     """Return values for objects, and the attributes."""
-    with _opened(path) as file, _reading(path, _n_bytes(objects)) as read:
+    reading = _reading(path, _n_bytes(objects), is_checked=is_checked)
+    with _opened(path) as file, reading as read:
         values = {
             name: _values_for(file, name, thing, path, read, sizes)
             for name, thing in objects.items()
@@ -518,10 +525,12 @@ def _write(group: Any, name: str, values: Array | Spread, add: Callable[[int], N
 
 
 @contextmanager
-def _reading(path: str | os.PathLike[str], n_bytes: int) -> Iterator[Callable[..., Array]]:
-    """Yield a reader of arrays of a file of the given size, with checks."""
+def _reading(
+    path: str | os.PathLike[str], n_bytes: int, *, is_checked: bool = True
+) -> Iterator[Callable[..., Array]]:
+    """Yield a reader of arrays of a file of the given size, with checks of all that is read."""
     with counting(f"reading {as_path(path).name}", n_bytes) as add:
-        yield partial(_read, path, add)
+        yield partial(_read, path, add, is_checked=is_checked)
 
 
 def _read(
@@ -529,14 +538,25 @@ def _read(
     add: Callable[[int], None],
     dataset: Any,
     chosen: Array | None = None,
+    *,
+    is_checked: bool,
 ) -> Array:
     """Return a dataset, or some rows of it; all are read for the checksum, a piece at a time."""
+    is_checked = is_checked or chosen is None
     dtype = dataset.dtype.newbyteorder("=")
     order = None if chosen is None else np.argsort(chosen, kind="stable")
     n = dataset.shape[:1] if order is None else order.shape
     values: Array = np.empty((*n, *dataset.shape[1:]), dtype)
     checksum = _Checksum(dataset)
-    for rows in _pieces(dataset):
+    for whole in _pieces(dataset):
+        rows, here = whole, slice(0, 0)
+        if order is not None and chosen is not None:
+            here = slice(*np.searchsorted(chosen, (rows.start, rows.stop), sorter=order))
+            if not is_checked:
+                if here.start == here.stop:
+                    continue
+                first, last = chosen[order[[here.start, here.stop - 1]]]
+                rows = slice(int(first), int(last) + 1)
         piece = (
             values[rows]
             if order is None
@@ -545,10 +565,9 @@ def _read(
         dataset.read_direct(piece, rows)
         checksum.add(piece)
         if order is not None and chosen is not None:
-            here = slice(*np.searchsorted(chosen, (rows.start, rows.stop), sorter=order))
             values[order[here]] = piece[chosen[order[here]] - rows.start]
         add(piece.nbytes)
-    if str(checksum) != dataset.attrs.get("checksum"):
+    if is_checked and str(checksum) != dataset.attrs.get("checksum"):
         raise StoredFileError(
             f"{os.fspath(path)}: {dataset.name} is damaged: its values have another checksum than "
             "when they were saved"

@@ -227,3 +227,40 @@ def test_pictures_of_ranks_are_those_of_one(tmp_path: Path) -> None:
         found[n] = lines[0], {name: files[name] for name in files.keys() - pieces}
     assert len(found[1][1]) == 11 + extras.installed()["h5netcdf"]
     assert found[1] == found[2] == found[4]
+
+
+def test_a_rank_reads_the_own_rows_and_the_first_checks_all(tmp_path: Path) -> None:
+    text = """
+from mpi4py import MPI
+import h5py
+from pyop2cxx import io
+op2.init(comm=MPI.COMM_WORLD, backend="sequential")
+rank, n = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+cells, edges = op2.Set(1000, "cells"), op2.Set(999, "edges")
+ends = op2.Map(edges, cells, 2, np.stack([np.arange(999), np.arange(1, 1000)], 1), "ends")
+u = op2.Dat(cells, np.arange(1000.0), name="u")
+op2.distribute(cells, np.minimum(np.arange(1000) // 100, n - 1) if n > 1 else [0] * 1000)
+io.save(sys.argv[1], {"u": u})
+u.zero()
+read, n_rows = h5py.Dataset.read_direct, []
+def counted(self, to, *where):
+    n_rows.append(len(to))
+    return read(self, to, *where)
+h5py.Dataset.read_direct = counted
+io.restore(sys.argv[1], {"u": u})
+assert (u.data_ro_with_halos == cells.global_numbers).all()
+print(rank, sum(n_rows))
+if rank == 0:
+    with h5py.File(sys.argv[1], "r+") as file:
+        file["dats/u/values"][5] = 7.5
+MPI.COMM_WORLD.Barrier()
+try:
+    io.restore(sys.argv[1], {"u": u})
+except Exception as error:
+    print(rank, type(error).__name__)
+assert (u.data_ro_with_halos == cells.global_numbers).all()
+"""
+    found = outputs(text, 3, str(tmp_path / "u.h5"))
+    assert found == [
+        *("0 1000", "0 StoredFileError", "1 102", "1 RanksError", "2 801", "2 RanksError"),
+    ]
