@@ -57,7 +57,9 @@ def compiled(folder: Path, command: list[str]) -> int:
             done = subprocess.run(command, check=False)
             if done.returncode:
                 return done.returncode
-            shutil.copyfile(command[at], kept)
+            new = kept.with_suffix(".new")
+            shutil.copyfile(command[at], new)
+            new.rename(kept)
     shutil.copyfile(kept, command[at])
     return 0
 
