@@ -126,7 +126,8 @@ def precompiled(compiler: str) -> tuple[str, ...]:
         header.write_text(OF_BINDINGS)
     made = header.with_suffix(".pch")
     kept = tuple(flag for flag in ALONE if flag != "-fsyntax-only")
-    if check(Unit(compiler, header, (*kept, "-o", str(made)), "c++-header")) or not made.exists():
+    flags = (*kept, "-Xclang", "-fpch-instantiate-templates", "-o", str(made))
+    if check(Unit(compiler, header, flags, "c++-header")) or not made.exists():
         return ALONE
     return (*ALONE, "-include-pch", str(made))
 
