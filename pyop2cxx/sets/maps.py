@@ -172,8 +172,10 @@ class Map(Shown):
             name: Used in messages.
             is_inside: Whether on all ranks only owned elements lead to owned entities.
         """
-        rows = np.full((iterset.total_size, values.shape[1]), -1, np.int64)
-        rows[: len(values)] = values
+        rows = values
+        if len(values) < iterset.total_size:
+            rows = np.full((iterset.total_size, values.shape[1]), -1, np.int64)
+            rows[: len(values)] = values
         made = cls.__new__(cls)
         made.is_made_here = True
         Map.__init__(made, iterset, toset, values.shape[1], rows, name)
