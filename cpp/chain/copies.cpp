@@ -77,10 +77,6 @@ std::string why_not_redirected(const StorePass& pass, const Step& step, std::siz
   const bool is_direct = std::holds_alternative<ir::DirectDat>(node) &&
                          std::ranges::find(step.inverted, number) == step.inverted.end();
   if (place == Place::second && !is_direct) return "others read it where it is overwritten";
-  const auto has_lanes = [&](std::size_t member) { return pass.known.entries[member].lanes > 0; };
-  if (place == Place::second && std::ranges::any_of(step.loops, has_lanes)) {
-    return "lanes would have to read the second buffer where it is overwritten";
-  }
   if (place == Place::first && !is_renamed(pass, step, copy.source_data)) {
     return "what was copied is overwritten where it is";
   }

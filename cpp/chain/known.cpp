@@ -62,8 +62,4 @@ int Known::target_set(std::size_t loop) const {
   return *set;
 }
 
-ir::Alias& alias_in(Arg& arg) {
-  return std::visit([](auto& node) -> ir::Alias& { return node.alias; }, arg);
-}
-
 }  // namespace op2::chain

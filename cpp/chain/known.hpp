@@ -53,7 +53,4 @@ class Known {
   mutable std::vector<std::optional<int>> target_sets_;            // [loop]
 };
 
-/// @brief The values behind an argument.
-[[nodiscard]] ir::Alias& alias_in(ir::Arg& arg);
-
 }  // namespace op2::chain

@@ -119,7 +119,7 @@ std::vector<ir::Loop> Rules::members_of(const Candidate& group) const {
     out.push_back(group.inverts(i) ? ir::inverted(loop) : loop);
     for (const Renamed& renamed : group.renamed) {
       if (renamed.loop != group.loops[i]) continue;
-      ir::Alias& alias = alias_in(out.back().args[renamed.arg]);
+      ir::Alias& alias = ir::alias_in(out.back().args[renamed.arg]);
       alias = {known_.n_aliases + alias.data, known_.n_aliases + alias.memory};
     }
   }

@@ -52,7 +52,10 @@ ir::Group group_of(std::vector<ir::Loop> loops, const std::vector<std::size_t>& 
   for (const ir::Loop& loop : loops) {
     for (const ir::Arg& arg : loop.args) n_data = std::max(n_data, alias_of(arg).data + 1);
   }
-  for (const auto& [loop, arg] : apart) alias_in(loops.at(loop).args.at(arg)).data = n_data++;
+  for (const auto& [loop, arg] : apart) {
+    ir::alias_in(loops.at(loop).args.at(arg)).data = n_data++;
+    loops.at(loop).args.at(arg).is_before = true;
+  }
   for (const std::size_t place : inverted) loops.at(place) = ir::inverted(loops.at(place));
   ir::Group group = ir::fused(loops);
   for (ir::Value& value : group.values) {

@@ -233,7 +233,9 @@ Group alone(const Group& group, std::size_t member) {
     out.constants.push_back(group.constants[static_cast<std::size_t>(constant)]);
   }
   for (const Operand& one : group.args) {
-    if (one.member == static_cast<int>(member)) out.args.push_back({one, one.parameter, one.place});
+    if (one.member != static_cast<int>(member)) continue;
+    out.args.push_back({one, one.parameter, one.place});
+    out.args.back().is_before = one.is_before;
   }
   return out;
 }

@@ -43,6 +43,10 @@ const Alias& alias_of(const Arg& arg) {
   return std::visit([](const auto& node) -> const Alias& { return node.alias; }, arg);
 }
 
+Alias& alias_in(Arg& arg) {
+  return std::visit([](auto& node) -> Alias& { return node.alias; }, arg);
+}
+
 Access access_of(const Arg& arg) {
   return std::visit(overload{
                         [](const DirectDat& dat) { return dat.access; },

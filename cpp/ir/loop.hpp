@@ -160,6 +160,8 @@ struct Operand : Arg {
   int member = 0;                   ///< of the Group
   int reads = no_value;             ///< the version that it reads, a number of Group::values
   int writes = no_value;            ///< the version that it makes
+  /// READ of the item's own row, loaded before the item overwrites the memory by another argument
+  bool is_before = false;
   bool operator==(const Operand&) const = default;
 };
 
@@ -217,6 +219,7 @@ using Loop = Group;
 [[nodiscard]] int dim_of(const Arg& arg);
 [[nodiscard]] Access access_of(const Arg& arg);
 [[nodiscard]] const Alias& alias_of(const Arg& arg);
+[[nodiscard]] Alias& alias_in(Arg& arg);
 
 /// @brief Scalars the kernel sees behind its parameter: dim, times arity if indirect, times both
 /// arities for a matrix.

@@ -148,6 +148,11 @@ std::string signature(const Loop& loop) {
     }
     out.close();
   }
+  if (std::ranges::any_of(loop.args, &Operand::is_before)) {
+    out.open("before");
+    for (const Operand& operand : loop.args) out.flag(operand.is_before);
+    out.close();
+  }
   add(out, loop.iteration);
   for (const ConstRef& constant : loop.constants) {
     out.open("const").text(constant.name);

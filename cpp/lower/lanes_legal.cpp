@@ -52,7 +52,21 @@ void check_overwrites(const ir::Loop& loop, Strategy strategy, const Races& race
   }
 }
 
-void check_member(const ir::Loop& loop, const Request& request) {
+/// The loop with memory of their own for arguments that are loaded before the item overwrites them:
+/// all lanes load before the first one stores.
+ir::Loop with_memory_apart(ir::Loop loop) {
+  int n_memories = 0;
+  for (const ir::Operand& arg : loop.args) {
+    n_memories = std::max(n_memories, ir::alias_of(arg).memory + 1);
+  }
+  for (ir::Operand& arg : loop.args) {
+    if (arg.is_before) ir::alias_in(arg).memory = n_memories++;
+  }
+  return loop;
+}
+
+void check_member(const ir::Loop& member, const Request& request) {
+  const ir::Loop loop = with_memory_apart(member);
   const Races races = find_races(loop, request.maps);
   if (races.overlaps) {
     refuse("written memory overlaps other arguments; give each Dat an array of its own");

@@ -77,8 +77,8 @@ LATE_IMPORTS = {
 CODE_LINES = 48_460
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
-    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 28_966),
-    "all rooms": (None, 62_897),
+    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 28_989),
+    "all rooms": (None, 62_915),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

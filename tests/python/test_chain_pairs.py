@@ -17,7 +17,7 @@ from pyop2cxx.chain.group_loop import GroupFacts
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.chain.report import Report
@@ -176,6 +176,52 @@ def test_cells_with_very_different_numbers_of_edges_are_not_padded() -> None:
             op2.par_loop(spread, edges, q(op2.READ, ends), r(op2.INC, ends))
             op2.par_loop(take, cells, q(op2.RW), r(op2.RW))
         assert COLUMNS not in str(chain.explain())
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+def test_lanes_read_a_copy_where_they_overwrite_it(backend: str) -> None:
+    """The kernel stores before it reads the copy, which lies in the same memory."""
+    n = 203
+    save = kernel("void save(const double *q, double *p) { p[0] = q[0]; p[1] = q[1]; }")
+    work = " f += 0.001 * f * f; f -= 0.02 * f;" * 20  # so that lanes pay
+    flux = kernel(
+        f"void flux(const double *q, double *r) {{ double f = q[0] * q[3] - q[1] * q[2];{work}"
+        " r[0] += f; r[1] += 0.5 * f; r[2] -= f; r[3] -= 0.5 * f; }"
+    )
+    step = kernel(
+        "void step(const double *p, double *q, double *r) { q[0] = 0.001 * r[0];"
+        " q[1] = -0.001 * r[1]; double s = p[0] + p[1]; q[0] += p[0];"
+        " q[1] += p[1] + 0.001 * s; r[0] = 0; r[1] = 0; }"
+    )
+
+    def made() -> Callable[[], Array]:
+        cells, edges = op2.Set(n, "cells"), op2.Set(2 * n, "edges")
+        at = np.arange(2 * n)
+        ends = op2.Map(edges, cells, 2, np.stack([at % n, (at * 7 + 3) % n], axis=1), "ends")
+        q = op2.Dat(cells**2, np.random.default_rng(1).random((n, 2)), name="q")
+        p, r = op2.Dat(cells**2, name="p"), op2.Dat(cells**2, name="r")
+
+        def run() -> Array:
+            for _ in range(4):
+                op2.par_loop(save, cells, q(op2.READ), p(op2.WRITE))
+                for _ in range(2):
+                    sums = (q(op2.READ, ends), r(op2.INC, ends))
+                    op2.par_loop(flux, edges, *sums, strategy="owner")
+                    op2.par_loop(step, cells, p(op2.READ), q(op2.WRITE), r(op2.RW))
+            return q
+
+        return run
+
+    record_all_blocks()
+    with op2.backend(backend):
+        eager, lazy = made(), made()
+        for _ in range(2):
+            expected = eager()
+            with op2.chain() as chain:
+                found = lazy()
+            np.testing.assert_allclose(found.data_ro, expected.data_ro, rtol=1e-13, atol=1e-13)
+    report = chain.explain()
+    assert sum(one.redirected == ("p",) and one.lanes > 1 for one in report.steps) >= 4
 
 
 def test_deterministic_sums_do_not_depend_on_chains() -> None:

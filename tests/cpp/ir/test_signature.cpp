@@ -132,6 +132,12 @@ TEST(Signature, KnowsTheKernelByItsKeyAlone) {
   EXPECT_EQ(signature(loop), signature(base_loop()));
 }
 
+TEST(Signature, KnowsWhatIsReadBeforeItIsOverwritten) {
+  Loop loop = base_loop();
+  loop.args.front().is_before = true;
+  EXPECT_NE(signature(loop), signature(base_loop()));
+}
+
 TEST(Signature, NamesCannotRunIntoEachOther) {
   const auto with = [](std::vector<ConstRef> constants) {
     Loop loop = base_loop();

@@ -59,6 +59,15 @@ TEST(LanesLegal, WrittenMemoryMayNotBeReadBesides) {
             "args 0 and 1 share written memory; give each Dat an array of its own");
 }
 
+TEST(LanesLegal, WrittenMemoryMayBeReadBefore) {
+  ir::Loop old_and_new =
+      make_loop({direct("x", Access::read, 1, {1, 0}), direct("y", Access::write, 1, {0, 0})});
+  EXPECT_EQ(refusal_of_kernel(old_and_new, Strategy::direct),
+            "written memory overlaps other arguments; give each Dat an array of its own");
+  old_and_new.args.front().is_before = true;
+  EXPECT_EQ(refusal_of_kernel(old_and_new, Strategy::direct), "");
+}
+
 TEST(LanesLegal, AGridHasThemWhereItsLanesAreThreadsOfACpu) {
   Facts grid;
   grid.lanes = Lanes::grid;
