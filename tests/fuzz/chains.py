@@ -65,7 +65,8 @@ def run_chain(seed: int) -> tuple[str, bool]:
 
     choose = random.Random(seed)
     strategy = choose.choice([None, "owner"])
-    eager, lazy = Ring(strategy), Ring(strategy)
+    is_heavy = choose.random() < 0.5  # then loops are on lanes
+    eager, lazy = Ring(strategy, is_heavy), Ring(strategy, is_heavy)
     names = choose.choices(sorted(eager.actions()), k=choose.randint(3, 9))
     passes = [name for name in PASSES if choose.random() < 0.8]
     for name in names:

@@ -42,6 +42,10 @@ SPREAD = kernel(
     "void spread(double *r, const double *x, const double *e) "
     "{ double f = x[0] - 2 * x[1] + e[0]; r[0] += f; r[1] -= f; }"
 )
+ACROSS = kernel(
+    "void across(double *r, const double *x) { double f = 0.5 * x[0] - x[1]; r[0] += f; "
+    "r[1] -= f; }"
+)
 WALL = kernel("void wall(double *r, const double *x) { r[0] += 0.5 * x[0]; }")
 STEP = kernel(
     "void advance(double *q, const double *old, double *r, double *s) "
@@ -112,6 +116,7 @@ class Ring:
             "gather": (GATHER, edges, self.flux(write), q(read, ends)),
             "spread": (SPREAD, edges, r(inc, ends), q(read, ends), self.flux(read)),
             "spread s": (SPREAD, edges, s(inc, ends), p(read, ends), self.flux(read)),
+            "spread across": (ACROSS, edges, r(inc, ends), q(read, ends)),
             "wall": (WALL, self.walls, r(inc, self.behind), q(read, self.behind)),
             "step": (STEP, cells, q(write), p(read), r(rw), self.sum(inc)),
             "least": (LEAST, cells, q(read), self.least(op2.MIN)),
