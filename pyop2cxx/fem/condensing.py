@@ -28,7 +28,7 @@ from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_traceback, ends_tracebacks
-from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.maps import map_here
 from pyop2cxx.sets.sets import Subset, joined
 from pyop2cxx.sets.sparsities import Sparsity
 
@@ -135,9 +135,9 @@ class Condensed(Shown):
         is_kept[with_owners(dof_set, numbers[:, outside].reshape(-1))] = True
         kept_set, (places,) = joined([(dof_set, 1, is_kept)], f"kept_{dof_set.name}")
         kept = np.flatnonzero(is_kept)[:, None]
-        self.dofs = Map.here(kept_set, dof_set, kept, "kept_dofs", is_inside=True)
-        self.cell_dofs = Map.here(cells, kept_set, places[numbers[:, outside]], "cell_kept_dofs")
-        self._inner = Map.here(cells, dof_set, numbers[:, inside], "inner_dofs")
+        self.dofs = map_here(kept_set, dof_set, kept, "kept_dofs", is_inside=True)
+        self.cell_dofs = map_here(cells, kept_set, places[numbers[:, outside]], "cell_kept_dofs")
+        self._inner = map_here(cells, dof_set, numbers[:, inside], "inner_dofs")
         dtype, dim = left.dtype, space.dim
         n = space.cell_dofs.arity * dim
         self._inside, self._outside = (

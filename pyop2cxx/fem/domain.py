@@ -22,7 +22,7 @@ from pyop2cxx.mesh.nodes import node_corners
 from pyop2cxx.mesh.topology import points_of, refuse_shared
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import Memo, until_exit
-from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.maps import Map, map_here
 from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
@@ -436,7 +436,7 @@ class Domain:
             name = f"{facets.set.name}_{map_.name}"
             if self.is_shared and self.is_any((values < 0).any(), name):
                 refuse_shared(self.mesh.cells, f"the first integral over '{name}'")
-            self.numberings[key] = Map.here(facets.set, map_.toset, values, name)
+            self.numberings[key] = map_here(facets.set, map_.toset, values, name)
         found: Map = self.numberings[key]
         return found
 

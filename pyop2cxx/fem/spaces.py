@@ -21,7 +21,7 @@ from pyop2cxx.fem.values import shown
 from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
-from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.maps import Map, map_here
 from pyop2cxx.sets.origins import follow_tables
 from pyop2cxx.sets.sets import Set, joined, numbers_of
 
@@ -322,7 +322,7 @@ def _plain_numbering(domain: Domain, element: Any) -> Numbering:
     if is_apart:  # of all cells, for facets between them
         dofs = np.empty((mesh.cells.total_size, scalar.dim), np.int64)
         dofs[:, scalar.entity_dofs[domain.tdim][0]] = firsts[0][:, None] + np.arange(scalar.dim)
-    map_ = Map.here(mesh.cells, dof_set, dofs, f"cell_{name}", is_inside=is_apart)
+    map_ = map_here(mesh.cells, dof_set, dofs, f"cell_{name}", is_inside=is_apart)
     whole = {0: mesh.vertices, domain.tdim: mesh.cells}
     like = next((on for dim, on in whole.items() if sum(counts) == counts[dim] == 1), None)
     _note_origin(domain, dof_set, map_, like)
@@ -388,7 +388,7 @@ def _mixed_numbering(domain: Domain, element: Any) -> Numbering:
         signs.append(np.ones(shape) if one is None else one.reshape(shape))
     cells = domain.mesh.cells
     is_apart = all(found.is_apart for found, _ in parts)
-    map_ = Map.here(cells, dof_set, np.concatenate(columns, axis=1), "cell_mixed_dofs")
+    map_ = map_here(cells, dof_set, np.concatenate(columns, axis=1), "cell_mixed_dofs")
     _note_origin(domain, dof_set, map_, None)
     found_signs = _as_signs(domain, np.concatenate(signs, axis=1), "mixed_dofs")
     return Numbering(dof_set, map_, found_signs, is_apart)

@@ -158,33 +158,6 @@ class Map(Shown):
             self._adopt(refuse_copy(values, checked, checked_copying(copy, what), what))
 
     @classmethod
-    def here(
-        cls, iterset: Set, toset: Set, values: Array, name: str, *, is_inside: bool = False
-    ) -> Map:
-        """Return a Map between Sets that processes may share, made from other Maps of theirs.
-
-        Ghosts of the Sets must fit: all elements that lead to something owned are visited.
-
-        Args:
-            iterset: The source Set.
-            toset: The target Set.
-            values: In the numbers of this rank, for the first rows; others lead nowhere.
-            name: Used in messages.
-            is_inside: Whether on all ranks only owned elements lead to owned entities.
-        """
-        rows = values
-        if len(values) < iterset.total_size:
-            rows = np.full((iterset.total_size, values.shape[1]), -1, np.int64)
-            rows[: len(values)] = values
-        made = cls.__new__(cls)
-        made.is_made_here = True
-        Map.__init__(made, iterset, toset, values.shape[1], rows, name)
-        made.is_made_here = False
-        made.note_inside(is_inside)
-        made.is_partial = bool((rows[: iterset.exec_size] < 0).any())
-        return made
-
-    @classmethod
     def fromhdf5(cls, iterset: Set, toset: Set, f: Any, name: str) -> Map:
         """Return a Map with the values of an HDF5 dataset.
 
@@ -647,6 +620,31 @@ class Map(Shown):
             f"Map({self._iterset!r}, {self._toset!r}, {self._arity!r}, None, {self._name!r}, "
             f"{self._offset!r}, {self._offset_quotient!r})"
         )
+
+
+def map_here(iterset: Set, toset: Set, values: Array, name: str, *, is_inside: bool = False) -> Map:
+    """Return a Map between Sets that processes may share, made from other Maps of theirs.
+
+    Ghosts of the Sets must fit: all elements that lead to something owned are visited.
+
+    Args:
+        iterset: The source Set.
+        toset: The target Set.
+        values: In the numbers of this rank, for the first rows; others lead nowhere.
+        name: Used in messages.
+        is_inside: Whether on all ranks only owned elements lead to owned entities.
+    """
+    rows = values
+    if len(values) < iterset.total_size:
+        rows = np.full((iterset.total_size, values.shape[1]), -1, np.int64)
+        rows[: len(values)] = values
+    made = Map.__new__(Map)
+    made.is_made_here = True
+    Map.__init__(made, iterset, toset, values.shape[1], rows, name)
+    made.is_made_here = False
+    made.note_inside(is_inside)
+    made.is_partial = bool((rows[: iterset.exec_size] < 0).any())
+    return made
 
 
 def _as_set(found: object, what: str) -> Set:
