@@ -29,6 +29,7 @@ from pyop2cxx.sets.items import items_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from compiled_groups import fixtures
 from corpus import (
     ALL,
     CASES,
@@ -43,7 +44,7 @@ from corpus import (
 from memory import require_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from corpus import Array
 
@@ -105,10 +106,6 @@ def pairs(
     return pytest.mark.parametrize(("case", "strategy", "backend"), chosen)
 
 
-kept: list[int] = []
-"""The group of cases whose loops are compiled; empty: nothing is kept."""
-
-
 def order(item: pytest.Item) -> int:
     """Tell where a test comes: all those of a group of cases one after the other."""
     callspec = getattr(item, "callspec", None)
@@ -116,31 +113,9 @@ def order(item: pytest.Item) -> int:
     return group_of(case) if case else -1
 
 
-@pytest.fixture(autouse=True, scope="module")
-def forgotten_at_the_end() -> Iterator[None]:
-    """Leave nothing of the last group to the tests of other files."""
-    yield
-    op2.exit()
-    compile_neighbours.cache_clear()
-    kept.clear()
-
-
-@pytest.fixture(autouse=True)
-def options(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Forget options after each test, but what was compiled after the last test of a group only.
-
-    Else `compile_neighbours` would compile for one test what the next ones compile again.
-    """
-    group = order(request.node)
-    wanted = [group] if group >= 0 else []
-    if kept != wanted:
-        op2.exit()
-        compile_neighbours.cache_clear()
-        kept[:] = wanted
-    yield
-    runtime.configuration.reset()
-    if not kept:
-        op2.exit()
+options, forgotten_at_the_end = fixtures(
+    lambda item: order(item), lambda: compile_neighbours.cache_clear()
+)
 
 
 def group_of(case: Case) -> int:

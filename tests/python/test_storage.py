@@ -30,6 +30,7 @@ from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from compiled_groups import fixtures
 from corpus import CASES, loops_of
 from corpus_storage import narrowed_cases
 from test_corpus import (
@@ -70,35 +71,16 @@ FLUX = op2.Kernel(
 
 
 N_TOGETHER = 12  # cases
-kept: list[int] = []
-"""The group of cases whose loops are compiled; empty: nothing is kept."""
 
 
-@pytest.fixture(autouse=True)
-def options(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Forget options after each test; what was compiled for a group of cases, after its last."""
-    callspec = getattr(request.node, "callspec", None)
+def group_of(item: pytest.Item) -> int:
+    """Return the number of the group of a test's case; -1: the test has none."""
+    callspec = getattr(item, "callspec", None)
     case = callspec.params.get("case") if callspec else None
-    wanted = [] if case is None else [STORED.index(case) // N_TOGETHER]
-    if kept != wanted:
-        op2.exit()
-        compile_neighbours.cache_clear()
-        kept[:] = wanted
-    yield
-    runtime.configuration.reset()
-    if not kept:
-        op2.exit()
+    return STORED.index(case) // N_TOGETHER if case else -1
 
 
-@pytest.fixture(autouse=True, scope="module")
-def forgotten_at_the_end() -> Iterator[None]:
-    """Leave nothing of the last group to the tests of other files."""
-    yield
-    op2.exit()
-    compile_neighbours.cache_clear()
-    kept.clear()
-
-
+options, forgotten_at_the_end = fixtures(group_of, lambda: compile_neighbours.cache_clear())
 Way = tuple["Case", "str | None", str]
 
 
