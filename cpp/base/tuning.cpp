@@ -107,10 +107,10 @@ const std::vector<Tunable>& tunables() {
        "targets has others, which are looked up",
        0, 1},
       {"most_mixed", &T::most_mixed, Steers::choice, "part",
-       "On a processor, targets side by side take what their elements lead to from what they lead "
-       "to themselves if at most this part of the columns of elements has it in different places; "
-       "and few threads compute elements for both targets if at most this part of the columns has "
-       "both slots of the Map",
+       "On a processor, targets side by side take rows of their elements, such as coordinates of "
+       "nodes, from their own rows if the lanes of at most this part of the columns differ in the "
+       "places; with few threads elements are computed for both targets if at most this part of "
+       "the columns has both slots of the Map",
        0, 1},
       {"least_summed_scalars", &T::least_summed_scalars, Steers::choice, "scalars",
        "On a GPU, a loop that adds at least this many values to Dats by `atomic` sums those of a "

@@ -15,8 +15,8 @@ namespace op2::lower {
 /// their cells. Where another member goes by the targets' Map anyway, its entries are loaded once,
 /// and selects pick those of each element; a byte of the plan says which. The few elements that
 /// lead elsewhere look it up. That saves bytes to read, and no registers: the values behind the
-/// entries, which are several numbers each, would need too many of these. On lanes of a processor
-/// these values are at hand: a column takes them where all of its lanes have the same corners.
+/// entries, which are several numbers each, would need too many of these. Lanes of a
+/// processor hold the values: columns with equal corners on all lanes take values from there.
 
 /// @brief Two Maps to one Set that this may be done for.
 struct CornerCandidate {

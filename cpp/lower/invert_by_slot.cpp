@@ -40,7 +40,7 @@ struct Corners {
   std::string code;   // local: that of a column
 };
 
-/// The own slot of a column's incidences; both: some lanes have the one, some the other, or none.
+/// The own slot of a column's incidences; both: lanes have different slots, or no incidence.
 enum class Slots { first, second, both };
 
 /// The plan's arrays, and the loop that goes through them.
@@ -355,8 +355,8 @@ class BySlotLoop {
       out.push_back(
           {kir::For{kir::Axis::serial, "k", begin, end, of_pairs(columns, slots)},
            slots == Slots::first
-               ? "A column has a neighbour of each target: first those of slot 0, then both, or "
-                 "some that add nothing, then those of slot 1."
+               ? "Columns of slot 0 come first, then columns of both slots or with holes, then "
+                 "columns of slot 1."
                : ""});
     };
     over(kir::integer(0), kir::name(mixed), Slots::first);
@@ -397,7 +397,7 @@ class BySlotLoop {
   void take_corners(const MemberColumns& columns) {
     for (std::size_t i = 0; i < loop_.args.size(); ++i) {
       const auto held = held_by_targets(columns, i);
-      if (!held) continue;
+      if (!held || packed_.args[i].load.empty()) continue;  // an earlier argument loads the pack
       const auto& dat = std::get<ir::IndirectDat>(loop_.args[i]);
       const auto& own = std::get<ir::IndirectDat>(loop_.args[*held]);
       const int n_corners = loop_.maps[static_cast<std::size_t>(own.map)].arity;

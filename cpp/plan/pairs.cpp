@@ -60,7 +60,7 @@ Layout layout_of(const InverseMap& inverse, const PairLayout& wanted) {
   return {width, 1, inverse.n_rows, 1, inverse.n_rows};
 }
 
-/// The incidences of a row, those of slot 0 before those of slot 1.
+/// The incidences of a row: slot 0 comes before slot 1.
 struct Row {
   std::int64_t first;
   std::int64_t n;

@@ -23,7 +23,7 @@ struct PairColumns {
   IndexArray neighbours;  // [width * n_rows] as PairLayout says, without a sign: the other target *
                           // 4 + the own slot * 2 + 1 if there is no incidence
   /// [n_groups, 2] for rows in groups: in columns before the first number all rows of the group
-  /// have an incidence of slot 0, from the second on one of slot 1.
+  /// have an incidence of slot 0, from the second number on an incidence of slot 1.
   std::vector<std::int32_t> slot_columns;
 
   [[nodiscard]] std::int64_t bytes() const;
@@ -35,8 +35,8 @@ struct PairLayout {
   /// base/column_layout.hpp says; 0: of the longest row, column by column.
   int width = 0;
   /// Rows of a group, [n_groups, width, lanes]; the last row is repeated until its group is full.
-  /// Incidences of slot 0 are in the first columns, those of slot 1 in the last. 0: rows are not in
-  /// groups, and incidences are in the order of the inverse.
+  /// Incidences of slot 0 are in the first columns, incidences of slot 1 in the last. 0: rows are
+  /// not in groups, and incidences are in the order of the inverse.
   int lanes = 0;
 };
 
@@ -61,7 +61,7 @@ struct PairLayout {
 /// @param[in] of_targets Rows of the targets; of equal entries in a row the first counts.
 /// @return Shape (width, n_rows), or (n_rows, width) as neighbours; of rows in groups (n_groups,
 /// width), the code if all rows of the group have the same one, else 1.
-/// @throws InternalError if a code does not fit a byte, or rows are longer than @p width.
+/// @throws InternalError if a code does not fit a byte, or rows are longer than the width.
 /// @throws UsageError if elements or targets are no rows of the Maps, or the Maps end on Sets of
 /// different size.
 [[nodiscard]] std::vector<std::uint8_t> corner_codes(const mesh::MapTable& of_elements,

@@ -12,6 +12,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.chain.entries import spans_of
 from pyop2cxx.data.ghosts import REDUCED
+from pyop2cxx.loop.facts import work_of
 from pyop2cxx.loop.parts import Kind, uses_of
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
@@ -227,16 +228,8 @@ class Candidate:
     @cached_property
     def _part_mixed(self) -> float:
         """The share of columns of elements with both slots of the Map; 1: unknown."""
-        built, engine = self.loop.symbolic(), runtime.engine
-        if runtime.static or not all(map_.has_values for map_ in built.maps):
-            return 1.0
-        return _core.part_mixed(
-            loop=built.loop,
-            binding=self.loop.facts.binding(built),
-            plans=engine.plans,
-            lanes=self.lanes,
-            n_threads=engine.n_threads,
-        )
+        whole = runtime.engine.vector_bytes // work_of([self.loop])[1]  # as groups are on lanes
+        return self.loop.facts.part_mixed(self.loop.symbolic(), max(whole, self.lanes))
 
     @property
     def _why_no_targets(self) -> str:

@@ -13,7 +13,7 @@ from pyop2cxx.chain.rename import trader
 from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.loop import symbolic as building
 from pyop2cxx.loop.execute import launch_of
-from pyop2cxx.loop.facts import LoopFacts, table_of, work_of
+from pyop2cxx.loop.facts import LoopFacts, are_known, table_of, work_of
 from pyop2cxx.loop.options import LoopOptions
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.request import Request
@@ -92,7 +92,7 @@ class GroupFacts(LoopFacts):
             lanes: Number of targets side by side; then the share of columns whose lanes have
                 entries in different places counts, too. 0: each incidence for itself.
         """
-        if runtime.static or not all(map_.has_values for map_ in built.maps):
+        if not are_known(built):
             return None
         engine = runtime.engine
         return _core.part_elsewhere(

@@ -236,7 +236,7 @@ class LoopFacts:
             tuning: How many of them are sorted together.
             least: From where on columns are kept.
         """
-        if runtime.static or not all(map_.has_values for map_ in built.maps):
+        if not are_known(built):
             return 1.0  # as on meshes with a regular numbering
         engine = runtime.engine
         return _core.column_fill(
@@ -247,6 +247,25 @@ class LoopFacts:
             tuning=tuning,
             least=least,
             n_threads=engine.n_threads,
+        )
+
+    def part_mixed(self, built: symbolic.Symbolic, lanes: int) -> float:
+        """Return the share of columns of neighbours with both slots of the Map; 1: unknown.
+
+        Costs a plan at the first call, of the columns themselves.
+
+        Args:
+            built: The symbolic loop, with reductions through a Map of two targets.
+            lanes: Targets side by side.
+        """
+        if not are_known(built):
+            return 1.0
+        return _core.part_mixed(
+            loop=built.loop,
+            binding=self.binding(built),
+            plans=runtime.engine.plans,
+            lanes=lanes,
+            n_threads=self.n_threads,
         )
 
     @property
@@ -268,6 +287,11 @@ def work_of(loops: Sequence[Any]) -> tuple[int, int]:
     each = [(*loop.kernel.work, loop.items.n) for loop in loops]
     n = -1 if any(one[0] < 0 for one in each) else sum(one[0] * one[2] for one in each)
     return n, max(one[1] for one in each)
+
+
+def are_known(built: symbolic.Symbolic) -> bool:
+    """Say whether choices may depend on the values of a loop's Maps."""
+    return not runtime.static and all(map_.has_values for map_ in built.maps)
 
 
 def table_of(map_: Any) -> _core.MapTable:

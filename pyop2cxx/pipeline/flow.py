@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 _OF_OTHER_TEXTS = ("ahead", "kernels")
 """Folders of templates never used to frame a loop's text."""
 
+_APART = "columns of elements have them in different places of the targets' rows"
+_ELSEWHERE = "elements that targets have lead to others than these"
+
 _MANY_OPERATIONS = 32
 """Kernel operations from which on vectors may pay: choosing lanes takes 0.5 ms then, else 0.02."""
 
@@ -337,12 +340,8 @@ def _corners(
             if part is None:
                 why_not = "the Maps have no values yet"
             elif part > most:
-                of_what = (
-                    "columns of elements have them in different places of the targets' rows"
-                    if lanes
-                    else "elements that targets have lead to others than these"
-                )
-                why_not = f"{part:.2%} of the {of_what}, and up to {most:.2%} may"
+                which = _APART if lanes else _ELSEWHERE
+                why_not = f"{part:.2%} of the {which}, and up to {most:.2%} may"
             else:
                 done.add(one.of_elements)
         found.append(

@@ -27,7 +27,7 @@ _kept: list[tempfile.TemporaryDirectory[str]] = []
 
 @cache
 def asleep() -> dict[str, str]:
-    """Return environment variables by which processes of MPI sleep while they wait.
+    """Return environment variables for processes of MPI to sleep while waiting.
 
     MPICH polls, and gives its turn to others by `sched_yield`. With more processes than cores these
     turns are most of the time of a test, while a single process computes or compiles.

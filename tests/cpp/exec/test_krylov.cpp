@@ -143,7 +143,7 @@ TEST(Krylov, SolveWithAProductInPlaceOfAMatrix) {
 }
 
 TEST(Krylov, BringGhostsForAnInverseThatReadsThem) {
-  // two rows of which the second one belongs to another process, which has the value 5 there
+  // two rows; another process owns the second row, with the value 5
   const std::vector<std::int64_t> offset{0, 1};
   const std::vector<std::int32_t> columns{0};
   const std::vector<double> values{2};
