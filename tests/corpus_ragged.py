@@ -183,3 +183,39 @@ def ragged_of_a_subset_with_total(rng: np.random.Generator) -> Problem:
             (total, np.array([q[used].sum() + len(visited)])),
         ),
     )
+
+
+@case(SUMS)
+def ragged_matrix(rng: np.random.Generator) -> Problem:
+    """Rows by one ragged Map and columns by another, in blocks."""
+    cells, faces, nodes = elements(), targets(), targets(50)
+    paths, rows, values = ragged_map(rng, cells, faces, longest=5)
+    others, columns, ends = ragged_map(rng, cells, nodes, longest=4)
+    mat = op2.Mat(op2.Sparsity((faces**1, nodes**2), [(paths, others)]))
+    x = rng.standard_normal(N_ELEMENTS)
+    text = """
+    void couple(double *A, const double *x, const int *n, const int *m) {
+      for (int i = 0; i < *n; i++)
+        for (int j = 0; j < *m; j++)
+          for (int c = 0; c < 2; c++) A[(i * *m + j) * 2 + c] += x[0] * (1 + c) + i - j;
+    }
+    """
+    dense = np.zeros((N_TARGETS, 50, 2))
+    slots = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    for row, value, slot in zip(rows, values, slots, strict=True):
+        own = ends[columns == row]
+        shares = x[row] * np.array([1, 2]) + slot - np.arange(len(own))[:, None]
+        np.add.at(dense, (value, own), shares)
+    sparsity = mat.sparsity
+    at = np.repeat(np.arange(N_TARGETS), np.diff(sparsity.rowptr)), sparsity.colidx
+    return Problem(
+        kernel=op2.Kernel(text, "couple"),
+        iterset=cells,
+        args=(
+            mat(INC, (paths, others)),
+            op2.Dat(cells, x.copy())(READ),
+            paths.counts(READ),
+            others.counts(READ),
+        ),
+        expected=((mat, dense[at].reshape(-1)),),
+    )

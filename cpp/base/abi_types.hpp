@@ -30,12 +30,16 @@ enum class Role : std::uint8_t {
   data,      ///< the Dat, Global or Constant of argument `index`
   constant,  ///< Const number `index`
   map,       ///< unique Map number `index`
-  matrix,    ///< of matrix number `index / 2`: 0 the starts of rows, 1 positions of entries
+  matrix,    ///< of matrix number `index / 3`: array `index % 3`, a MatrixArray
   items,     ///< list number `index` of the visited elements
   plan,      ///< the plan's array `array`, number `index` of the arrays with this name
   local,     ///< computed by the launch: a partial result, a piece of scratch
   stride,    ///< a number: Stride of argument `index`
 };
+
+/// @brief The arrays of a matrix: where its rows start, the positions of entries in them, and, by
+/// ragged Maps, where the positions of each element begin.
+enum MatrixArray : std::uint8_t { row_starts, positions, position_begins, n_matrix_arrays };
 
 /// @brief The content of a plan's array; plan/arrays.hpp has the shapes and makes the arrays.
 enum class PlanArray : std::uint8_t {

@@ -338,7 +338,7 @@ void bind_bounds(py::module_& core) {
                              [](const kernel::CheckInput& input) { return input.run.extents; })
       .def_property_readonly("rows",
                              [](const kernel::CheckInput& input) {
-                               std::map<int, std::pair<int, int>> rows;
+                               std::map<int, std::pair<std::vector<int>, int>> rows;
                                for (const auto& [at, row] : input.rows) {
                                  rows.emplace(at, std::pair(row.counts, row.dim));
                                }
@@ -357,7 +357,10 @@ void bind_bounds(py::module_& core) {
         for (const bool is_uniform : input.run.uniform) out.flag(is_uniform);
         out.close().open("constants");
         for (const auto& [name, value] : input.run.constants) out.text(name).number(value);
-        for (const auto& [at, row] : input.rows) out.number(at).number(row.counts).number(row.dim);
+        for (const auto& [at, row] : input.rows) {
+          out.number(at).number(row.dim);
+          for (const int counts : row.counts) out.number(counts);
+        }
         // types, in the order of their names
         for (const kernel::Variable& one : input.constants)
           out.number(static_cast<int>(one.type.base));

@@ -185,7 +185,7 @@ void bind_loop(py::module_& core) {
       .def(
           "check_input",
           [](const ir::Loop& loop, const std::map<int, std::int64_t>& extents,
-             const std::map<int, std::pair<int, int>>& rows) {
+             const std::map<int, std::pair<std::vector<int>, int>>& rows) {
             std::map<int, kernel::RowCount> counts;
             for (const auto& [at, row] : rows) {
               counts.emplace(at, kernel::RowCount{row.first, row.second});
@@ -193,7 +193,7 @@ void bind_loop(py::module_& core) {
             return ir::check_input(loop, extents, counts);
           },
           py::arg("extents") = std::map<int, std::int64_t>(),
-          py::arg("rows") = std::map<int, std::pair<int, int>>())
+          py::arg("rows") = std::map<int, std::pair<std::vector<int>, int>>())
       .def("kernel_stages", &kernel_stages_of,
            "Names and texts of what the kernel is, as parsed and after each pass over the tree.");
 }

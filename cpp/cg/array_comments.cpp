@@ -14,9 +14,14 @@ std::string array_comment(const kir::Parameter& parameter) {
     return fmt::format("{}: {}", facts.shape, facts.what);
   }
   if (parameter.role == kir::Role::matrix) {
-    return parameter.index % 2 == 0
-               ? "[n_rows + 1]: where the blocks of each row begin"
-               : "[n_elements, row slots * column slots]: where in its row an entry's block is";
+    switch (parameter.index % abi::n_matrix_arrays) {
+      case abi::row_starts:
+        return "[n_rows + 1]: where the blocks of each row begin";
+      case abi::positions:
+        return "[n_elements, row slots * column slots]: where in its row an entry's block is";
+      default:
+        return "[n_elements + 1]: where the positions of each element begin";
+    }
   }
   return "";
 }

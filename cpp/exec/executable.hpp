@@ -50,7 +50,9 @@ struct Executable {
 /// @brief Bytes of the places in matrices read by a launch function; 0: none are read.
 [[nodiscard]] inline int position_bytes(const Executable& executable) {
   for (const abi::Parameter& one : executable.arguments) {
-    if (one.role != abi::Role::matrix || one.index % 2 == 0) continue;
+    if (one.role != abi::Role::matrix || one.index % abi::n_matrix_arrays != abi::positions) {
+      continue;
+    }
     return static_cast<int>(size_of(one.type.dtype));
   }
   return 0;

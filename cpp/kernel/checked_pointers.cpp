@@ -91,9 +91,13 @@ CheckedPointers::CheckedPointers(const FunctionDef& function, const KernelBody& 
     if (extent < 0 && rows == input.rows.end()) continue;
     Fixed fixed{make::number(extent), static_cast<int>(i), input.accesses[i].has_value()};
     if (rows != input.rows.end()) {
-      const Parameter& counts = function.parameters[static_cast<std::size_t>(rows->second.counts)];
-      const Expr count = make::index(make::name(counts.name), make::number(0));
-      fixed.extent = make::times(make::cast(integer(), count), rows->second.dim);
+      fixed.extent = make::number(rows->second.dim);
+      for (const int counts : rows->second.counts) {
+        const Parameter& given = function.parameters[static_cast<std::size_t>(counts)];
+        const Expr count = make::index(make::name(given.name), make::number(0));
+        fixed.extent =
+            make::binary(BinaryOp::multiply, make::cast(integer(), count), std::move(fixed.extent));
+      }
     }
     if (changed.contains(parameter.name)) {
       companions_.emplace(parameter.name, decayed(parameter.type));

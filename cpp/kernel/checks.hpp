@@ -41,9 +41,9 @@ struct CheckSite {
   std::int64_t extent = -1;  ///< values of the array; of an overflow, bits of the result
 };
 
-/// @brief An array as long as another parameter says: `dim` times its value.
+/// @brief An array as long as other parameters say: `dim` times the product of their values.
 struct RowCount {
-  int counts;  ///< the other parameter
+  std::vector<int> counts;  ///< the other parameters: one, or one for rows and one for columns
   int dim;
 };
 

@@ -139,11 +139,15 @@ std::string dump(const Entries& entries) {
   const std::string rows = entries.rows.empty()
                                ? fmt::format("{}[{}]", entries.row_map, dump(entries.element))
                                : list(entries.rows);
-  return fmt::format("{} {}[{}[{}] + {}] x{}x{} of {}x{}{}{}", name_of(entries.dtype), entries.data,
-                     entries.row_start, rows, entries.position, entries.row_arity,
+  std::string own;
+  if (entries.begin) own += " from " + dump(*entries.begin);
+  if (entries.n_rows) own += " rows " + dump(*entries.n_rows);
+  if (entries.n_columns) own += " columns " + dump(*entries.n_columns);
+  return fmt::format("{} {}[{}[{}] + {}] x{}x{} of {}x{}{}{}{}", name_of(entries.dtype),
+                     entries.data, entries.row_start, rows, entries.position, entries.row_arity,
                      entries.col_arity, entries.row_dim, entries.col_dim,
                      entries.dropped > 0 ? fmt::format(" below {}", entries.dropped) : "",
-                     entries.unrolled ? " unrolled" : "");
+                     entries.unrolled ? " unrolled" : "", own);
 }
 
 constexpr const char* at_names[] = {"at0", "at1", "at2", "at3"};

@@ -406,6 +406,11 @@ struct Entries {
   bool unrolled = false;             ///< positions are given scalar by scalar, not block by block
   std::vector<Expr> rows = {};       ///< [row_arity] the row entities; empty: entries of row_map
   std::optional<DType> stored = {};  ///< what data holds, if not `dtype`, which the pack holds
+  /// By ragged Maps, the element's own numbers of rows, which are then as in MapRows, and of
+  /// columns: at most the arities.
+  std::optional<Expr> n_rows = {};
+  std::optional<Expr> n_columns = {};
+  std::optional<Expr> begin = {};  ///< where its positions begin; nothing: all have as many
   bool operator==(const Entries&) const = default;
 };
 

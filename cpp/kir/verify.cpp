@@ -370,6 +370,12 @@ class Checker {
     index(entries.element);
     if (entries.rows.empty()) index(element(entries.row_map, integer(0)));
     for (const Expr& row : entries.rows) index(row);
+    for (const auto* one : {&entries.n_rows, &entries.n_columns, &entries.begin}) {
+      if (*one) index(**one);
+    }
+    if (entries.begin.has_value() != (entries.n_rows || entries.n_columns)) {
+      fail("positions that begin elsewhere than those of a ragged Map");
+    }
   }
 
   void check_intrinsic(const Intrinsic& intrinsic) const {

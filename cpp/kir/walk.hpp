@@ -59,6 +59,9 @@ void parts_of_entries(AnyEntries& entries, const Parts& parts) {
   parts.name(entries.position, Mention::used);
   parts.expr(entries.element);
   for (auto& row : entries.rows) parts.expr(row);
+  for (auto* one : {&entries.n_rows, &entries.n_columns, &entries.begin}) {
+    if (*one) parts.expr(**one);
+  }
 }
 
 }  // namespace detail

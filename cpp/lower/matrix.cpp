@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -24,7 +25,14 @@ struct Scalar {
 kir::Expr in_row_order(const Scalar& at, const kir::Entries& entries) {
   const kir::Expr row = at.i * kir::integer(entries.row_dim) + at.r;
   const kir::Expr column = at.j * kir::integer(entries.col_dim) + at.c;
+  if (entries.n_columns) {
+    return row * (*entries.n_columns * kir::integer(entries.col_dim)) + column;
+  }
   return row * kir::integer(entries.col_arity * entries.col_dim) + column;
+}
+
+kir::Expr n_columns(const kir::Entries& entries) {
+  return entries.n_columns.value_or(kir::integer(entries.col_arity));
 }
 
 int block_size(const kir::Entries& entries) {
@@ -33,6 +41,11 @@ int block_size(const kir::Entries& entries) {
 
 kir::Expr position(const Scalar& at, const kir::Entries& entries) {
   const int blocks = entries.row_arity * entries.col_arity;
+  if (entries.begin) {
+    const kir::Expr block = at.i * n_columns(entries) + at.j;
+    return kir::element(entries.position,
+                        *entries.begin + (entries.unrolled ? in_row_order(at, entries) : block));
+  }
   if (entries.unrolled) {
     const int scalars = blocks * block_size(entries);
     return map_entry(entries.position, entries.element, scalars, in_row_order(at, entries));
@@ -90,11 +103,13 @@ kir::Block over_row(const kir::Entries& entries, const kir::Expr& i, bool one_by
   kir::Block body{make(at)};
   if (entries.col_dim > 1) body = {serial("c", entries.col_dim, std::move(body))};
   if (entries.row_dim > 1) body = {serial("part", entries.row_dim, std::move(body))};
-  return {serial("column", entries.col_arity, std::move(body))};
+  return {{kir::For{kir::Axis::serial, "column", kir::integer(0), n_columns(entries),
+                    std::move(body)}}};
 }
 
 /// The row entity of row @p i, which is a number where rows are listed.
 kir::Expr row_of(const kir::Entries& entries, const kir::Expr& i) {
+  if (entries.n_rows) return ragged_entry(entries.row_map, entries.element, i);
   if (entries.rows.empty()) {
     return map_entry(entries.row_map, entries.element, entries.row_arity, i);
   }
@@ -126,6 +141,25 @@ kir::Block insert_row(const kir::MatInsert& insert, const kir::Expr& i, const st
   return block;
 }
 
+/// The entries of an element with its own numbers of rows and columns.
+kir::Block insert_ragged(kir::MatInsert insert, const std::string& pointer) {
+  kir::Entries& entries = insert.entries;
+  kir::Block block;
+  const auto hold = [&](std::optional<kir::Expr>& number, const char* what) {
+    if (!number) return;
+    const std::string name = insert.pack + what;
+    block.push_back(index_decl(name, *number));
+    number = kir::name(name);
+  };
+  hold(entries.n_rows, "_rows");
+  hold(entries.n_columns, "_columns");
+  hold(entries.begin, "_begin");
+  const kir::Expr n = entries.n_rows.value_or(kir::integer(entries.row_arity));
+  block.push_back({kir::For{kir::Axis::serial, "i", kir::integer(0), n,
+                            insert_row(insert, kir::name("i"), pointer, false)}});
+  return block;
+}
+
 const kir::MatInsert& insert_of(const PackedLoop& packed, std::size_t arg) {
   return std::get<kir::MatInsert>(packed.args[arg].store.front().node);
 }
@@ -154,6 +188,7 @@ std::vector<std::size_t> matrix_args(const ir::Loop& loop) {
 kir::Block expand_insert(const kir::MatInsert& insert, const Tuning& tuning) {
   const kir::Entries& entries = insert.entries;
   const std::string pointer = insert.pack + "_to";
+  if (entries.begin) return insert_ragged(insert, pointer);
   const bool is_long =
       entries.row_arity * entries.col_arity * block_size(entries) > tuning.unrolled_scalars;
   if (is_long && entries.rows.empty()) {

@@ -151,10 +151,11 @@ class Packer {
     if (const auto* dat = std::get_if<IndirectDat>(&arg)) {
       packed.map = map_parameter(dat->map, base_name(loop_, i) + "_map");
     }
+    std::string col_map;
     if (const auto* mat = std::get_if<MatArg>(&arg)) {
       packed.map = map_parameter(mat->row_map, base_name(loop_, i) + "_row_map");
-      const std::string columns = map_parameter(mat->col_map, base_name(loop_, i) + "_col_map");
-      if (!is_unique_) packed_.kept.push_back(columns);
+      col_map = map_parameter(mat->col_map, base_name(loop_, i) + "_col_map");
+      if (!is_unique_) packed_.kept.push_back(col_map);
     }
     packed_.args.push_back(packed);
     std::visit(overload{
@@ -162,7 +163,7 @@ class Packer {
                    [this, i](const IndirectDat& dat) { add_indirect(i, dat); },
                    [this, i](const GlobalRead& global) { add_read(i, global); },
                    [this, i](const GlobalReduce& global) { add_reduction(i, global); },
-                   [this, i](const MatArg& mat) { add_matrix(i, mat); },
+                   [&, this](const MatArg& mat) { add_matrix(i, mat, col_map); },
                },
                arg);
   }
@@ -453,37 +454,49 @@ class Packer {
   }
 
   /// The plan's arrays for one matrix; they come after all that the user passed.
-  std::string matrix_array(const std::string& wanted, DType dtype) {
+  std::string matrix_array(const std::string& wanted, abi::MatrixArray array, DType dtype) {
     const std::string name = packed_.names.take(wanted);
     matrix_arrays_.push_back({name,
                               {dtype, true, true},
                               true,
                               kir::Role::matrix,
-                              static_cast<int>(matrix_arrays_.size())});
+                              n_matrices_ * abi::n_matrix_arrays + array});
     return name;
   }
 
-  void add_matrix(std::size_t i, const MatArg& mat) {
-    const auto arity = [this](int map) { return loop_.maps[static_cast<std::size_t>(map)].arity; };
+  void add_matrix(std::size_t i, const MatArg& mat, const std::string& col_map) {
+    const ir::MapRef& rows = loop_.maps[static_cast<std::size_t>(mat.row_map)];
+    const ir::MapRef& columns = loop_.maps[static_cast<std::size_t>(mat.col_map)];
+    const bool has_ragged = rows.ragged || columns.ragged;
     const int bytes = options_.widths.position_bytes;
     const DType width = bytes == 1 ? DType::uint8 : bytes == 2 ? DType::uint16 : DType::int32;
     PackedArg& packed = packed_.args.back();
-    declare_pack(i, ir::extent_of(loop_, loop_.args[i]), true);
+    declare_pack(i, ir::extent_of(loop_, loop_.args[i]), !has_ragged);
     kir::Entries entries{
         mat.dtype,
-        arity(mat.row_map),
-        arity(mat.col_map),
+        rows.arity,
+        columns.arity,
         mat.row_dim,
         mat.col_dim,
         packed.data,
         packed.map,
-        matrix_array(packed.data + "_row_start", DType::int64),
-        matrix_array(packed.data + "_position", width),
+        matrix_array(packed.data + "_row_start", abi::row_starts, DType::int64),
+        matrix_array(packed.data + "_position", abi::positions, width),
         loop_.iteration.layers == ir::Layers::none ? own_element() : kir::name("position"),
         mat.masked ? first_dropped(bytes) : 0,
         mat.unrolled,
         targets_of(loop_, mat.row_map, packed.map, own_element()),
         mat.stored};
+    if (rows.ragged) entries.n_rows = n_entries(packed.map, own_element());
+    if (columns.ragged) entries.n_columns = n_entries(col_map, own_element());
+    if (has_ragged) {
+      const kir::Expr n = entries.n_rows.value_or(kir::integer(rows.arity)) *
+                          entries.n_columns.value_or(kir::integer(columns.arity));
+      packed.load.push_back(zero_rows(packed.pack, mat.row_dim * mat.col_dim, n));
+      entries.begin = kir::element(
+          matrix_array(packed.data + "_begin", abi::position_begins, DType::int64), own_element());
+    }
+    ++n_matrices_;
     packed.store.push_back(
         {kir::MatInsert{packed.pack, std::move(entries), update_of(mat.access), kir::Sync::none}});
   }
@@ -576,6 +589,7 @@ class Packer {
   std::vector<std::string> map_names_;
   std::vector<std::vector<std::size_t>> listed_;  // of each member: arguments read in place
   std::vector<kir::Parameter> matrix_arrays_;
+  int n_matrices_ = 0;
 };
 
 }  // namespace

@@ -30,8 +30,12 @@ bool may_stay(const ir::Group& group, std::size_t i, const Options& options) {
 }  // namespace
 
 bool is_ragged(const ir::Group& group, const ir::Arg& arg) {
-  const int map = ir::target_map_of(arg);
-  return map >= 0 && group.maps[static_cast<std::size_t>(map)].ragged;
+  const auto is_one = [&group](int map) {
+    return map >= 0 && group.maps[static_cast<std::size_t>(map)].ragged;
+  };
+  const auto* mat = std::get_if<ir::MatArg>(&arg);
+  return mat != nullptr ? is_one(mat->row_map) || is_one(mat->col_map)
+                        : is_one(ir::target_map_of(arg));
 }
 
 bool is_ragged(const ir::Group& group) {

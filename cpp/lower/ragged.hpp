@@ -13,7 +13,7 @@ namespace op2::lower {
 /// @brief Why ways that need as many rows of each element do not serve a ragged Map.
 inline constexpr const char* ragged_rows = "rows of a ragged Map differ in length";
 
-/// @brief True if an argument goes through a ragged Map.
+/// @brief True if an argument goes through a ragged Map; a matrix by rows or columns of one.
 [[nodiscard]] bool is_ragged(const ir::Group& group, const ir::Arg& arg);
 [[nodiscard]] bool is_ragged(const ir::Group& group);
 

@@ -22,8 +22,7 @@ kir::Expr row_number(const kir::Rows& rows, const kir::Expr& i) {
                         [](const kir::OwnRow& own) { return own.element; },
                         [&](const kir::MapRows& through) {
                           if (through.ragged) {
-                            return kir::widen(kir::element(
-                                through.map, kir::element(through.map, through.element) + i));
+                            return kir::widen(ragged_entry(through.map, through.element, i));
                           }
                           return kir::widen(map_entry(through.map, through.element, rows.arity, i));
                         },
@@ -48,6 +47,14 @@ kir::ListedRows repeated(const kir::Expr& number, int arity, std::optional<std::
 kir::Expr map_entry(const std::string& map, const kir::Expr& element, int arity,
                     const kir::Expr& slot) {
   return kir::element(map, element * kir::integer(arity) + slot);
+}
+
+kir::Expr ragged_entry(const std::string& map, const kir::Expr& element, const kir::Expr& slot) {
+  return kir::element(map, kir::element(map, element) + slot);
+}
+
+kir::Expr n_entries(const std::string& map, const kir::Expr& element) {
+  return kir::widen(kir::element(map, element + kir::integer(1)) - kir::element(map, element));
 }
 
 kir::Rows one_row(kir::Rows rows, const kir::Expr& number) {
@@ -77,8 +84,7 @@ void lay_apart(kir::Rows& rows, const std::string& stride) {
 std::optional<kir::Expr> n_rows(const kir::Rows& rows) {
   const auto* through = std::get_if<kir::MapRows>(&rows.which);
   if (through == nullptr || !through->ragged) return std::nullopt;
-  return kir::widen(kir::element(through->map, through->element + kir::integer(1)) -
-                    kir::element(through->map, through->element));
+  return n_entries(through->map, through->element);
 }
 
 bool is_own(const kir::Rows& rows) {

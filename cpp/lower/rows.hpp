@@ -13,6 +13,12 @@ namespace op2::lower {
 [[nodiscard]] kir::Expr map_entry(const std::string& map, const kir::Expr& element, int arity,
                                   const kir::Expr& slot);
 
+/// @brief The number of entry @p slot of @p element in the array of a ragged Map.
+[[nodiscard]] kir::Expr ragged_entry(const std::string& map, const kir::Expr& element,
+                                     const kir::Expr& slot);
+/// @brief How many entries a ragged Map has of @p element.
+[[nodiscard]] kir::Expr n_entries(const std::string& map, const kir::Expr& element);
+
 /// @brief The one row number @p number of all, whatever element reaches it.
 [[nodiscard]] kir::Rows one_row(kir::Rows rows, const kir::Expr& number);
 

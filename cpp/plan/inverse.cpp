@@ -29,11 +29,31 @@ class Incidences {
         by_position_(spec.origin == EntryOrigin::position),
         n_(spec.elements.n) {
     for (const Occurrence& occurrence : spec.occurrences) {
-      const mesh::MapTable& map = *occurrence.map;
-      columns_.push_back(Column{&map, occurrence.slot});
+      columns_.push_back(Column{occurrence.map.get(), occurrence.slot, width_});
+      width_ += n_slots(occurrence);
     }
     n_targets_ = static_cast<std::uint64_t>(spec.n_targets());
-    width_ = static_cast<std::int64_t>(columns_.size());
+  }
+
+  /// Occurrences, with each slot of a map counted.
+  [[nodiscard]] std::int64_t width() const { return width_; }
+
+  /// Incidences, with those of negative entries.
+  [[nodiscard]] std::int64_t n_most() const {
+    std::int64_t n = 0;
+    for (const Column& column : columns_) {
+      if (column.slot != all_slots) {
+        n += n_;
+      } else if (subset_ == nullptr) {
+        n += column.map->begin(n_) - column.map->begin(0);
+      } else {
+        for (std::int64_t position = 0; position < n_; ++position) {
+          const std::int64_t row = subset_->at(position, 0);
+          n += column.map->begin(row + 1) - column.map->begin(row);
+        }
+      }
+    }
+    return n;
   }
 
   /// Items of the sequence: elements, or elements of one occurrence after the other.
@@ -51,7 +71,7 @@ class Incidences {
         begin = stop;
       }
     } else {
-      walk_columns(begin, end, 0, width_, f);
+      walk_columns(begin, end, 0, std::ssize(columns_), f);
     }
   }
 
@@ -59,9 +79,26 @@ class Incidences {
   struct Column {
     const mesh::MapTable* map;
     int slot;
+    std::int64_t first;  ///< occurrence
 
-    [[nodiscard]] std::int64_t at(std::int64_t element) const { return map->at(element, slot); }
+    /// Call f(occurrence, target).
+    template <class F>
+    void visit(std::int64_t element, const F& f) const {
+      if (slot != all_slots) return f(first, map->at(element, slot));
+      map->visit(element, [&](int at, std::int64_t target) { f(first + at, target); });
+    }
   };
+
+  static std::int64_t n_slots(const Occurrence& occurrence) {
+    const mesh::MapTable& map = *occurrence.map;
+    if (occurrence.slot != all_slots) return 1;
+    if (!map.is_ragged()) return map.arity();
+    std::int64_t most = 0;
+    for (std::int64_t row = 0; row < map.n_rows(); ++row) {
+      most = std::max(most, map.begin(row + 1) - map.begin(row));
+    }
+    return most;
+  }
 
   template <class F>
   void walk_columns(std::int64_t begin, std::int64_t end, std::int64_t first, std::int64_t last,
@@ -69,10 +106,11 @@ class Incidences {
     for (std::int64_t position = begin; position < end; ++position) {
       const std::int64_t element = subset_ != nullptr ? subset_->at(position, 0) : position;
       const std::int64_t entry = (by_position_ ? position : element) * width_;
-      for (std::int64_t occurrence = first; occurrence < last; ++occurrence) {
-        const std::int64_t target = columns_[static_cast<std::size_t>(occurrence)].at(element);
-        // One unsigned comparison tests both ends of the range.
-        if (static_cast<std::uint64_t>(target) < n_targets_) f(target, entry + occurrence);
+      for (std::int64_t column = first; column < last; ++column) {
+        columns_[at(column)].visit(element, [&](std::int64_t occurrence, std::int64_t target) {
+          // One unsigned comparison tests both ends of the range.
+          if (static_cast<std::uint64_t>(target) < n_targets_) f(target, entry + occurrence);
+        });
       }
     }
   }
@@ -156,7 +194,10 @@ void check_occurrences(const InverseSpec& spec, int n_threads) {
   for (const Occurrence& occurrence : spec.occurrences) {
     if (!occurrence.map) throw UsageError("plan: an occurrence has no map");
     const mesh::MapTable& map = *occurrence.map;
-    if (occurrence.slot < 0 || occurrence.slot >= map.arity()) {
+    if (occurrence.slot == all_slots && spec.order == IncidenceOrder::by_slot) {
+      throw UsageError("plan: all slots of a map at once are no order by slots");
+    }
+    if (occurrence.slot != all_slots && (occurrence.slot < 0 || occurrence.slot >= map.arity())) {
       throw UsageError(fmt::format("plan: an occurrence names slot {} of a map of arity {}",
                                    occurrence.slot, map.arity()));
     }
@@ -315,18 +356,18 @@ InverseMap invert(const InverseSpec& spec, int n_threads) {
   InverseMap inverse;
   inverse.n_targets = spec.n_targets();
   inverse.n_rows = inverse.n_targets;
-  inverse.n_occurrences = static_cast<int>(spec.occurrences.size());
+  const Incidences incidences(spec);
+  inverse.n_occurrences = static_cast<int>(incidences.width());
   inverse.order = spec.order;
   inverse.lists_rows = spec.touched_only;
   inverse.offset.resize(static_cast<std::size_t>(inverse.n_targets) + 1);
   const Elements& elements = spec.elements;
   const bool is_wide = elements.subset && spec.origin == EntryOrigin::element;
   const std::int64_t n_elements = is_wide ? elements.subset->n_targets() : elements.n;
-  inverse.entries =
-      make_index_array(elements.n * inverse.n_occurrences, n_elements * inverse.n_occurrences);
+  inverse.entries = make_index_array(incidences.n_most(), n_elements * inverse.n_occurrences);
   std::visit(
-      [&spec, &inverse, n_threads](auto& entries) {
-        sort_incidences(Incidences(spec), inverse.n_targets, n_threads, inverse.offset, entries);
+      [&incidences, &inverse, n_threads](auto& entries) {
+        sort_incidences(incidences, inverse.n_targets, n_threads, inverse.offset, entries);
       },
       inverse.entries);
   if (spec.touched_only) drop_empty_rows(inverse);

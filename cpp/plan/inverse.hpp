@@ -10,7 +10,8 @@
 namespace op2::plan {
 
 /// @brief A slot (local index) of a map: a place in the loop's arguments where an element names a
-/// target.
+/// target. `all_slots` stands for each slot in turn, of a ragged map for as many as its longest row
+/// has, and needs the order by element.
 struct Occurrence {
   MapPointer map;
   int slot = 0;
@@ -40,8 +41,9 @@ struct InverseSpec {
 /// @brief For every target (node, or degree of freedom) the elements that name the target, as
 /// compressed rows: the plan of `owner`, a gather by target.
 ///
-/// An incidence is stored as a number, element * n_occurrences + occurrence. Nothing is
-/// deduplicated: an element that names a target through two slots appears twice.
+/// An incidence is stored as a number, element * n_occurrences + occurrence, where `all_slots` are
+/// several occurrences. Nothing is deduplicated: an element that names a target through two slots
+/// appears twice.
 struct InverseMap {
   std::int64_t n_targets = 0;
   std::int64_t n_rows = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
@@ -49,18 +50,56 @@ bool is_masked(const MapPointer& mask, std::int64_t target, int dim, int compone
       element, row, column));
 }
 
+std::int64_t element_at(const PositionSpec& spec, std::int64_t position) {
+  return spec.elements.subset ? spec.elements.subset->at(position, 0) : position;
+}
+
+std::int64_t n_entries(const mesh::MapTable& map, std::int64_t row) {
+  return map.begin(row + 1) - map.begin(row);
+}
+
+/// Where the positions of each element begin.
+class Begins {
+ public:
+  explicit Begins(const PositionSpec& spec) {
+    const std::int64_t scalars = std::int64_t{spec.row_dim} * spec.column_dim;
+    if (!spec.rows->is_ragged() && !spec.columns->is_ragged()) {
+      size_ = std::int64_t{spec.rows->arity()} * spec.columns->arity() * scalars;
+      return;
+    }
+    values_.push_back(0);
+    for (std::int64_t position = 0; position < spec.elements.n; ++position) {
+      const std::int64_t element = element_at(spec, position);
+      const std::int64_t blocks =
+          n_entries(*spec.rows, element) * n_entries(*spec.columns, element);
+      values_.push_back(values_.back() + blocks * scalars);
+    }
+  }
+
+  [[nodiscard]] std::int64_t at(std::int64_t position) const {
+    return values_.empty() ? position * size_ : values_[static_cast<std::size_t>(position)];
+  }
+
+  /// Nothing where all elements have as many.
+  [[nodiscard]] std::vector<std::int64_t> take() && { return std::move(values_); }
+
+ private:
+  std::int64_t size_ = 0;  // of an element, where all are of one
+  std::vector<std::int64_t> values_;
+};
+
 /// Row by row, so that nothing is searched: the positions of a row's columns are written down in an
 /// array over all columns, and looked up there by each element that adds to the row.
 template <class Column, class Position>
 class Finder {
  public:
-  Finder(const PositionSpec& spec, const std::vector<Column>& columns, Position* values)
+  Finder(const PositionSpec& spec, const Begins& begins, const std::vector<Column>& columns,
+         Position* values)
       : spec_(spec),
+        begins_(begins),
         offset_(spec.sparsity->row_offset),
         columns_(columns),
         values_(values),
-        width_(std::int64_t{spec.columns->arity()} * spec.column_dim),
-        size_(std::int64_t{spec.rows->arity()} * spec.row_dim * width_),
         place_(static_cast<std::size_t>(spec.sparsity->n_columns), Position{0}) {}
 
   /// Positions of all incidences of the rows [begin, end).
@@ -79,11 +118,12 @@ class Finder {
         const std::int64_t entry = entries[static_cast<std::size_t>(k)];
         const std::int64_t position = entry / inverse.n_occurrences;
         const std::int64_t slot = entry - position * inverse.n_occurrences;
-        const std::int64_t element =
-            spec_.elements.subset ? spec_.elements.subset->at(position, 0) : position;
-        Position* out = values_ + position * size_ + slot * spec_.row_dim * width_;
-        const ColumnIndex* wanted = column_of + element * spec_.columns->arity();
-        for (int j = 0; j < spec_.columns->arity(); ++j) {
+        const std::int64_t element = element_at(spec_, position);
+        const std::int64_t n = n_entries(*spec_.columns, element);
+        width_ = n * spec_.column_dim;
+        Position* out = values_ + begins_.at(position) + slot * spec_.row_dim * width_;
+        const ColumnIndex* wanted = column_of + spec_.columns->begin(element);
+        for (std::int64_t j = 0; j < n; ++j) {
           const std::int64_t column = wanted[j];
           if (column < 0) continue;
           const std::int64_t place = column < spec_.sparsity->n_columns
@@ -98,7 +138,8 @@ class Finder {
   }
 
  private:
-  void put(Position* out, std::int64_t row, std::int64_t column, int j, Position place) const {
+  void put(Position* out, std::int64_t row, std::int64_t column, std::int64_t j,
+           Position place) const {
     if (spec_.row_dim * spec_.column_dim == 1 && !spec_.row_mask && !spec_.column_mask) {
       out[j] = place;
       return;
@@ -113,11 +154,11 @@ class Finder {
   }
 
   const PositionSpec& spec_;
+  const Begins& begins_;
   const std::vector<std::int64_t>& offset_;
   const std::vector<Column>& columns_;
-  Position* values_;             // [elements, size]
-  std::int64_t width_;           // positions of one scalar row
-  std::int64_t size_;            // of an element
+  Position* values_;             // from begins.at(element) on those of the element
+  std::int64_t width_ = 0;       // positions of one scalar row of the element at hand
   std::vector<Position> place_;  // [n_columns] of those of the row at hand
 };
 
@@ -125,23 +166,20 @@ InverseMap incidences(const PositionSpec& spec, int n_threads) {
   InverseSpec inverse;
   inverse.elements = spec.elements;
   inverse.origin = EntryOrigin::position;
-  for (int slot = 0; slot < spec.rows->arity(); ++slot) {
-    inverse.occurrences.push_back({spec.rows, slot});
-  }
+  inverse.occurrences = {{spec.rows, all_slots}};
   return invert(inverse, n_threads);
 }
 
 template <class Column, class Position>
-std::vector<Position> find_all(const PositionSpec& spec, const std::vector<Column>& columns,
-                               int n_threads) {
-  const std::int64_t size =
-      std::int64_t{spec.rows->arity()} * spec.row_dim * spec.columns->arity() * spec.column_dim;
-  std::vector<Position> values(static_cast<std::size_t>(spec.elements.n * size), dropped<Position>);
+std::vector<Position> find_all(const PositionSpec& spec, const Begins& begins,
+                               const std::vector<Column>& columns, int n_threads) {
+  std::vector<Position> values(static_cast<std::size_t>(begins.at(spec.elements.n)),
+                               dropped<Position>);
   const InverseMap inverse = incidences(spec, n_threads);
   const void* column_of = spec.columns->values();
   const bool is_narrow = spec.columns->index_bytes() == 4;
   const auto find = [&](std::int64_t begin, std::int64_t end, int) {
-    Finder<Column, Position> finder(spec, columns, values.data());
+    Finder<Column, Position> finder(spec, begins, columns, values.data());
     std::visit(
         [&](const auto& entries) {
           if (is_narrow) {
@@ -159,15 +197,15 @@ std::vector<Position> find_all(const PositionSpec& spec, const std::vector<Colum
 }
 
 template <class Column>
-PositionArray find_as_wide(const PositionSpec& spec, const std::vector<Column>& columns,
-                           int n_threads) {
+PositionArray find_as_wide(const PositionSpec& spec, const Begins& begins,
+                           const std::vector<Column>& columns, int n_threads) {
   switch (spec.bytes) {
     case 1:
-      return find_all<Column, std::uint8_t>(spec, columns, n_threads);
+      return find_all<Column, std::uint8_t>(spec, begins, columns, n_threads);
     case 2:
-      return find_all<Column, std::uint16_t>(spec, columns, n_threads);
+      return find_all<Column, std::uint16_t>(spec, begins, columns, n_threads);
     default:
-      return find_all<Column, std::int32_t>(spec, columns, n_threads);
+      return find_all<Column, std::int32_t>(spec, begins, columns, n_threads);
   }
 }
 
@@ -179,15 +217,17 @@ int position_bytes(std::int64_t longest_row) {
 }
 
 std::int64_t Positions::bytes() const {
-  return std::visit([](const auto& found) { return bytes_of(found); }, values);
+  return std::visit([](const auto& found) { return bytes_of(found); }, values) + bytes_of(begins);
 }
 
 Positions find_positions(const PositionSpec& spec, int n_threads) {
   check_elements(spec.elements, {spec.rows, spec.columns}, n_threads);
   check_positions(spec);
-  return {std::visit(
-      [&spec, n_threads](const auto& columns) { return find_as_wide(spec, columns, n_threads); },
-      spec.sparsity->columns)};
+  Begins begins(spec);
+  PositionArray values = std::visit(
+      [&](const auto& columns) { return find_as_wide(spec, begins, columns, n_threads); },
+      spec.sparsity->columns);
+  return {std::move(values), std::move(begins).take()};
 }
 
 }  // namespace op2::plan

@@ -42,7 +42,9 @@ struct PositionSpec {
 
 /// @brief The place of each entry of each element tensor: blocks from the start of the row.
 struct Positions {
-  PositionArray values;  // [n_elements, row arity * row_dim, column arity * column_dim]
+  PositionArray values;  // [n_elements, rows * row_dim, columns * column_dim] of the element
+  /// [n_elements + 1] Where those of each element begin, if a map is ragged; else empty.
+  std::vector<std::int64_t> begins;
 
   [[nodiscard]] std::int64_t bytes() const;
 };

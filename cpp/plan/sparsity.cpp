@@ -41,9 +41,7 @@ void check_sparsity(const SparsitySpec& spec, int n_threads) {
 /// The elements of each row, and the columns that each of them names.
 struct Source {
   InverseMap elements;  // of the row map
-  const void* columns;  // [n_elements, arity]
-  int index_bytes;
-  int arity;
+  MapPointer columns;
 };
 
 std::vector<Source> sources_of(const SparsitySpec& spec, int n_threads) {
@@ -51,11 +49,8 @@ std::vector<Source> sources_of(const SparsitySpec& spec, int n_threads) {
   for (const MapPair& pair : spec.pairs) {
     InverseSpec inverse;
     inverse.elements.n = pair.n_elements;
-    for (int slot = 0; slot < pair.rows->arity(); ++slot) {
-      inverse.occurrences.push_back({pair.rows, slot});
-    }
-    sources.push_back({invert(inverse, n_threads), pair.columns->values(),
-                       pair.columns->index_bytes(), pair.columns->arity()});
+    inverse.occurrences = {{pair.rows, all_slots}};
+    sources.push_back({invert(inverse, n_threads), pair.columns});
   }
   return sources;
 }
@@ -74,7 +69,7 @@ class Merger {
     for (const Source& source : sources) {
       std::visit(
           [this, row, &source](const auto& entries) {
-            if (source.index_bytes == 4) {
+            if (source.columns->index_bytes() == 4) {
               this->template add_elements<std::int32_t>(row, source, entries);
             } else {
               this->template add_elements<std::int64_t>(row, source, entries);
@@ -92,13 +87,14 @@ class Merger {
   template <class Index, class Entry>
   void add_elements(std::int64_t row, const Source& source, const std::vector<Entry>& entries) {
     const auto r = static_cast<std::size_t>(row);
-    const auto* columns = static_cast<const Index*>(source.columns);
+    const mesh::MapTable& map = *source.columns;
+    const auto* columns = static_cast<const Index*>(map.values());
     const std::int64_t slots = source.elements.n_occurrences;
     for (std::int64_t k = source.elements.offset[r]; k < source.elements.offset[r + 1]; ++k) {
       const std::int64_t element = entries[static_cast<std::size_t>(k)] / slots;
-      const Index* first = columns + element * source.arity;
-      for (int slot = 0; slot < source.arity; ++slot) {
-        if (first[slot] >= 0) add_column(row, first[slot]);
+      const std::int64_t end = map.begin(element + 1);
+      for (std::int64_t place = map.begin(element); place < end; ++place) {
+        if (columns[place] >= 0) add_column(row, columns[place]);
       }
     }
   }

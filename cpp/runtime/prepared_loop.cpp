@@ -612,11 +612,14 @@ void PreparedLoop::find_positions() {
                                     [&] { return plans_->positions(spec, options_.n_threads); });
     matrix_arrays_.push_back(plan::array_of(spec.sparsity->row_offset, spec.sparsity));
     matrix_arrays_.push_back(plan::array_of(positions->values, positions));
+    matrix_arrays_.push_back(plan::array_of(positions->begins, positions));
   }
   for (const abi::Parameter& argument : executable_->arguments) {
-    if (argument.role != abi::Role::matrix || argument.index % 2 == 0) continue;
+    if (argument.role != abi::Role::matrix) continue;
     (void)item_of(matrix_arrays_, argument);
-    const auto& spec = binding_.matrices[static_cast<std::size_t>(argument.index / 2)];
+    if (argument.index % abi::n_matrix_arrays != abi::positions) continue;
+    const auto& spec =
+        binding_.matrices[static_cast<std::size_t>(argument.index / abi::n_matrix_arrays)];
     if (size_of(argument.type.dtype) != static_cast<std::size_t>(spec.bytes)) {
       throw InternalError("positions have another width than the generated code expects");
     }

@@ -707,7 +707,7 @@ class CheckInput:
     @property
     def extents(self) -> list[int]: ...
     @property
-    def rows(self) -> dict[int, tuple[int, int]]: ...
+    def rows(self) -> dict[int, tuple[list[int], int]]: ...
 
 class CheckSite:
     @property
@@ -932,7 +932,8 @@ class Loop:
         rows: collections.abc.Mapping[
             typing.SupportsInt | typing.SupportsIndex,
             tuple[
-                typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+                collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+                typing.SupportsInt | typing.SupportsIndex,
             ],
         ] = {},
     ) -> CheckInput: ...

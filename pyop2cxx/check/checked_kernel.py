@@ -242,8 +242,8 @@ def _array(names: Sequence[str], i: int, given: _core.CheckInput) -> dict[str, A
     counts, dim = given.rows[i]
     return {
         "name": names[i],
-        "extent": max(_core.MOST_RAGGED * dim, 1),
-        "n": f"(*{names[counts]} * {dim})",
+        "extent": max(_core.MOST_RAGGED ** len(counts) * dim, 1),
+        "n": f"({' * '.join(f'*{names[one]}' for one in counts)} * {dim})",
     }
 
 

@@ -80,6 +80,10 @@ class Counts(Dat):
             )
 
 
+_LENGTHS = ("longest", "at_longest", "shortest", "mean", "_typical_arity")
+"""What is known of the lengths of rows."""
+
+
 @ends_tracebacks("__init__")
 class RaggedMap(Map):
     """A Map whose rows have entries of their own number: the faces of each polygon.
@@ -256,6 +260,8 @@ class RaggedMap(Map):
         self.at_longest = int(lengths.argmax()) if n else 0
         self.shortest = int(lengths.min()) if n else 0
         self.mean = float(lengths.mean()) if n else 0.0
+        squares = float(np.square(lengths, dtype=np.float64).mean()) if n else 0.0
+        self._typical_arity = max(1, int(np.ceil(np.sqrt(squares))))
 
     def become_shared(self, values: Array, n_computed: int) -> None:
         """Have the rows of this rank. What is known of their lengths is of all rows, on all ranks.
@@ -266,14 +272,14 @@ class RaggedMap(Map):
             n_computed: How many rows loops visit.
         """
         assert self.table is not None
-        of_all = self.longest, self.at_longest, self.shortest, self.mean
+        of_all = {name: getattr(self, name) for name in _LENGTHS}
         begins = self._rows[: self.table.n_rows + 1]
         self.whole_lengths = crc32(np.diff(begins).astype(np.int64).data)
         is_there = values >= 0
         begins = np.append(0, np.cumsum(is_there.sum(axis=1)))
         self.table = None
         self._keep(begins, values[is_there])
-        self.longest, self.at_longest, self.shortest, self.mean = of_all
+        vars(self).update(of_all)
         self.meetings.clear()
 
     @property
@@ -321,8 +327,11 @@ class RaggedMap(Map):
 
     @property
     def typical_arity(self) -> int:
-        """Entries of a row, on average, rounded up: for estimates of sizes."""
-        return max(1, int(np.ceil(self.mean)))
+        """Entries of a row, for estimates of sizes: the root of the mean square, rounded up.
+
+        A matrix has at most the product for rows and columns at an element, on average.
+        """
+        return self._typical_arity
 
     @property
     def n_entries(self) -> int:

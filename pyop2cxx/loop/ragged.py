@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
@@ -29,16 +30,18 @@ def check_counts(parts: Sequence[Part], what: str) -> None:
 
     Raises:
         MapValueError: The loop has counts of another Map with other rows.
-        UnsupportedError: A ragged Map leads to a matrix, or to a field of a MixedDat.
+        UnsupportedError: A ragged Map leads to a block of a matrix of several, or to a field of a
+            MixedDat.
     """
     maps = ragged_maps(parts)
     counts = [part for part in parts if isinstance(part.data, Counts)]
     for part in parts if maps else ():
-        if part.maps and part.maps[0] in maps and (part.is_field or part.is_of_matrix):
-            kind = "a matrix" if part.is_of_matrix else "a MixedDat"
+        through = next((map_ for map_ in part.maps if map_ in maps), None)
+        if through is not None and (part.is_field or part.cell is not None):
+            kind, alone = ("a MixedDat", "Dat") if part.cell is None else ("a mixed Mat", "Mat")
             raise UnsupportedError(
-                f"{what}: arg {part.number}: {kind} by the ragged Map '{part.maps[0].name}': only "
-                "a Dat is reached through a ragged Map"
+                f"{what}: arg {part.number}: {kind} by the ragged Map '{through.name}': only a "
+                f"{alone} of one field is reached through a ragged Map; pass its parts as arguments"
             )
     for map_ in maps if counts else ():
         if not any(part.data.of_map.has_equal_rows(map_) for part in counts):
@@ -80,8 +83,10 @@ def check_lengths(parts: Sequence[Part], request: Callable[[], Request], what: s
         return
     made = request()
     for i in _core.packed_ragged(made.loop, list(made.map_facts), made.options):
-        part, map_ = parts[i], parts[i].maps[0]
-        if not isinstance(map_, RaggedMap) or map_.longest <= _core.MOST_RAGGED:
+        part = parts[i]
+        through = (map_ for map_ in part.maps if isinstance(map_, RaggedMap))
+        map_ = next((one for one in through if one.longest > _core.MOST_RAGGED), None)
+        if map_ is None:
             continue
         why = (
             "with READ rows may be longer if the kernel uses the argument entry by entry, outside "
@@ -96,24 +101,33 @@ def check_lengths(parts: Sequence[Part], request: Callable[[], Request], what: s
         )
 
 
-def counted_rows(parts: Sequence[Part]) -> dict[int, tuple[int, int]]:
+def counted_rows(parts: Sequence[Part]) -> dict[int, tuple[list[int], int]]:
     """Return which arguments are as long as a loop's counts say.
 
     Args:
         parts: The arguments.
 
     Returns:
-        By argument: the argument with the counts, and the values for each of them.
+        By argument: the arguments with the counts, of a matrix those of rows and of columns, and
+        the values for each product of them.
     """
     counts = [part for part in parts if isinstance(part.data, Counts)]
-    found: dict[int, tuple[int, int]] = {}
+    found: dict[int, tuple[list[int], int]] = {}
     for part in parts:
-        map_ = part.maps[0] if part.maps else None
-        own = [one for one in counts if isinstance(map_, RaggedMap)]
-        own = [one for one in own if one.data.of_map.has_equal_rows(map_)]
-        if own:
-            found[part.number] = own[0].number, part.dim
+        through = [map_ for map_ in part.maps if isinstance(map_, RaggedMap)]
+        own = [
+            next((one.number for one in counts if one.data.of_map.has_equal_rows(map_)), None)
+            for map_ in through
+        ]
+        known = [number for number in own if number is not None]
+        if through and len(known) == len(through):
+            found[part.number] = known, part.dim * _n_equal(part)
     return found
+
+
+def _n_equal(part: Part) -> int:
+    """Return the product of the arities of an argument's Maps other than the ragged."""
+    return prod(map_.arity for map_ in part.maps if not map_.is_ragged)
 
 
 def shortest_extents(parts: Sequence[Part]) -> dict[int, int]:
@@ -128,8 +142,9 @@ def shortest_extents(parts: Sequence[Part]) -> dict[int, int]:
     """
     if any(isinstance(part.data, Counts) for part in parts):
         return {}
-    return {
-        part.number: part.maps[0].shortest * part.dim
-        for part in parts
-        if part.maps and isinstance(part.maps[0], RaggedMap)
-    }
+    found = {}
+    for part in parts:
+        shortest = [map_.shortest for map_ in part.maps if isinstance(map_, RaggedMap)]
+        if shortest:
+            found[part.number] = prod(shortest) * part.dim * _n_equal(part)
+    return found

@@ -695,11 +695,6 @@ def _split(
 
 def _check_pair(r: Map | None, c: Map | None, rows: Any, columns: Any) -> None:
     for map_, dset, what in ((r, rows, "rows"), (c, columns, "columns")):
-        if map_ is not None and map_.is_ragged:
-            raise UnsupportedError(
-                f"Sparsity: the Map of the {what} is the ragged Map '{map_.name}'; a Sparsity "
-                "needs Maps with as many entries in each row"
-            )
         if (map_ is None) != isinstance(dset, GlobalDataSet):
             found = "None" if map_ is None else f"Map '{map_.name}'"
             raise MapTypeError(

@@ -280,11 +280,6 @@ def in_a_loop(kernel: str, *args: Any, iterset: op2.Set, **options: Any) -> None
             UnsupportedError,
             "rows differ in length",
         ),
-        (
-            lambda m: op2.Sparsity((m.toset**1, m.toset**1), [(m, m, None)]),
-            UnsupportedError,
-            "Map 'faces_of'|RaggedMap 'faces_of'",
-        ),
         (lambda m: m.counts.data.fill(1), UsageError, "cannot be changed"),
         (lambda m: m.counts.zero(), UsageError, "cannot be changed"),
         (lambda m: m.counts.assign(1), UsageError, "cannot be changed"),

@@ -563,6 +563,9 @@ reads = op2.Kernel("void reads(const long *x, const int *n, long *z, long *g) {"
 least = op2.Kernel("void least(const long *x, long *y, const int *n) { for (int i = 0; i < n[0];"
                    " i++) if (x[i] - i < y[i]) y[i] = x[i] - i; }", "least")
 around = op2.Kernel("void around(const int *n, long *y) { y[0] += n[0]; }", "around")
+couples = op2.Kernel("void couples(double *A, const long *x, const int *n) {"
+                     " for (int i = 0; i < n[0]; i++) for (int j = 0; j < n[0]; j++)"
+                     " A[i * n[0] + j] += x[i] + 10 * j; }", "couples")
 
 def check(seed):
     random = np.random.default_rng(seed)
@@ -578,6 +581,7 @@ def check(seed):
     part = np.flatnonzero(random.random(cells.size) < 0.5)
     some = op2.Subset(cells, part)
     about = path.longest, path.at_longest, path.shortest, path.mean
+    A = op2.Mat(op2.Sparsity(faces, path), name="A")
     base = [cells, faces, tips][seed % 3] if longest else cells
     op2.distribute(base, random.integers(n, size=base.size) * (seed % 5 > 0))
     assert about == (path.longest, path.at_longest, path.shortest, path.mean)
@@ -597,6 +601,13 @@ def check(seed):
     for row in rows:
         np.minimum.at(py, row, vx[row] - np.arange(len(row)))
     assert (y.gathered() == py).all()
+    values = A(op2.INC, (path, path)), x(op2.READ, path), counts(op2.READ)
+    op2.par_loop(couples, cells, *values)
+    A.assemble()
+    want = np.zeros((len(vx), len(vx)))
+    for row in rows:
+        np.add.at(want, np.ix_(row, row), vx[row][:, None] + 10 * np.arange(len(row)))
+    assert (A.gathered().toarray() == want).all()
     op2.par_loop(around, tips, counts(op2.READ, tip2cell), t(op2.INC))  # of far ghosts, too
     assert t.gathered().ravel().tolist() == [len(rows[i]) for i in ends]
 

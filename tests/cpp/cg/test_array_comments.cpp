@@ -14,10 +14,13 @@ kir::Parameter array_parameter(kir::Role role, int index = 0,
 TEST(ArrayComment, SaysShapeAndContents) {
   EXPECT_EQ(array_comment(array_parameter(kir::Role::plan, 0, kir::PlanArray::block_of)),
             "[n_blocks]: blocks by colour");
-  EXPECT_EQ(array_comment(array_parameter(kir::Role::matrix, 2)),
+  const int second = abi::n_matrix_arrays;
+  EXPECT_EQ(array_comment(array_parameter(kir::Role::matrix, second + abi::row_starts)),
             "[n_rows + 1]: where the blocks of each row begin");
-  EXPECT_NE(array_comment(array_parameter(kir::Role::matrix, 2)),
-            array_comment(array_parameter(kir::Role::matrix, 3)));
+  EXPECT_EQ(array_comment(array_parameter(kir::Role::matrix, second + abi::positions)),
+            "[n_elements, row slots * column slots]: where in its row an entry's block is");
+  EXPECT_EQ(array_comment(array_parameter(kir::Role::matrix, second + abi::position_begins)),
+            "[n_elements + 1]: where the positions of each element begin");
 }
 
 TEST(ArrayComment, IsNotForTheUsersArraysNorForNumbers) {

@@ -83,6 +83,38 @@ TEST(Ragged, PacksWhatAnotherParameterReadsInPlace) {
   EXPECT_NE(ragged_body(loop).find("kernel(p, q_pack, "), std::string::npos) << ragged_body(loop);
 }
 
+ir::MatArg matrix_of(int row_map, int col_map, int row_dim = 1, int col_dim = 1) {
+  return {DType::float64, row_dim, col_dim, Access::inc,      row_map,
+          col_map,        false,   false,   testing::own_data};
+}
+
+TEST(Ragged, MatricesHaveAsManyRowsAndColumnsAsTheElement) {
+  ir::MapRef path{most_ragged, 0};
+  path.ragged = true;
+  const ir::Loop both = make_loop({{"A", matrix_of(0, 0)}}, {path});
+  EXPECT_TRUE(is_ragged(both, both.args[0]));
+  const std::string text =
+      kir::dump(testing::lowered(both, Strategy::direct, testing::one_lane, Stage::narrow));
+  EXPECT_NE(text.find("    decl float64 A_pack[4096]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("      for serial column in [0, A_pack_columns)\n"
+                      "        A_pack_to[A_position[(A_pack_begin + ((i * A_pack_columns) + "
+                      "column))]] += A_pack[((i * A_pack_columns) + column)]\n"),
+            std::string::npos)
+      << text;
+  const std::vector<ir::MapRef> paths{path, {3, 1}};
+  const ir::Loop rows = make_loop({{"A", matrix_of(0, 1, 2, 1)}}, paths);
+  const ir::Loop columns = make_loop({{"A", matrix_of(1, 0, 1, 2)}}, paths);
+  for (const ir::Loop& loop : {rows, columns}) {
+    EXPECT_TRUE(is_ragged(loop, loop.args[0]));
+    EXPECT_EQ(packed_ragged(loop, testing::no_facts(loop), {}), (std::vector<std::size_t>{0}));
+    const std::string dumped = ragged_body(loop);
+    EXPECT_NE(dumped.find("decl float64 A_pack[384]\n"), std::string::npos) << dumped;
+    EXPECT_NE(dumped.find(" from A_begin[n] "), std::string::npos) << dumped;
+  }
+  EXPECT_NE(ragged_body(rows).find(" rows long("), std::string::npos) << ragged_body(rows);
+  EXPECT_NE(ragged_body(columns).find(" columns long("), std::string::npos);
+}
+
 TEST(Ragged, IsRefusedWhereRowsMustBeEqual) {
   const ir::Loop loop = by_faces();
   const std::vector<MapFacts> facts = testing::no_facts(loop);

@@ -45,6 +45,21 @@ struct TestMap {
                                                arity, n_targets)) {}
 };
 
+/// A ragged map, in the form of mesh::MapTable.
+struct RaggedTestMap {
+  std::vector<std::int32_t> values;
+  std::shared_ptr<mesh::MapTable> table;
+
+  RaggedTestMap(const std::vector<std::vector<std::int32_t>>& rows, std::int64_t n_targets) {
+    auto end = static_cast<std::int32_t>(rows.size() + 1);
+    values.push_back(end);
+    for (const auto& row : rows) values.push_back(end += static_cast<std::int32_t>(row.size()));
+    for (const auto& row : rows) values.insert(values.end(), row.begin(), row.end());
+    table = std::make_shared<mesh::MapTable>(
+        values.data(), 4, static_cast<std::int64_t>(rows.size()), mesh::ragged, n_targets);
+  }
+};
+
 /// Entries near the element's own place, as in a numbering with locality; `spread` 1 is no
 /// locality at all. One entry in ten is negative if asked for, one row in eight names a target
 /// twice.

@@ -14,6 +14,7 @@ namespace op2::plan {
 namespace {
 
 using testing::path_map;
+using testing::RaggedTestMap;
 using testing::random_map;
 using testing::TestMap;
 
@@ -270,6 +271,40 @@ TEST(Invert, SaysWhichTargetsHaveIncidences) {
   const TestMap<> map({4, 1, 4, -1}, 1, 6);
   const InverseMap inverse = invert(spec_of(4, map.table, IncidenceOrder::by_element), 1);
   EXPECT_EQ(present(inverse), (std::vector<std::uint8_t>{0, 1, 0, 0, 1, 0}));
+}
+
+TEST(Inverse, AllSlotsAreEachSlot) {
+  const TestMap<> map = random_map(500, 3, 90, 0.2, true, 11);
+  const TestMap<> other = random_map(500, 2, 90, 0.2, true, 12);
+  InverseSpec each;
+  each.elements.n = 500;
+  for (int slot = 0; slot < 3; ++slot) each.occurrences.push_back({map.table, slot});
+  each.occurrences.push_back({other.table, 1});
+  InverseSpec all = each;
+  all.occurrences = {{map.table, all_slots}, {other.table, 1}};
+  const InverseMap wanted = invert(each, 1);
+  const InverseMap found = invert(all, 3);
+  EXPECT_EQ(found.offset, wanted.offset);
+  EXPECT_EQ(found.entries, wanted.entries);
+  EXPECT_EQ(found.n_occurrences, 4);
+  all.order = IncidenceOrder::by_slot;
+  EXPECT_THROW((void)invert(all, 1), UsageError);
+}
+
+TEST(Inverse, OfARaggedMapCountsSlotsOfTheLongestRow) {
+  const RaggedTestMap map({{0, 1}, {}, {1}, {1, 0, 1}}, 2);
+  const TestMap<> subset({3, 2}, 1, 4);
+  InverseSpec spec;
+  spec.elements.n = 4;
+  spec.occurrences = {{map.table, all_slots}};
+  const InverseMap whole = invert(spec, 2);
+  EXPECT_EQ(whole.n_occurrences, 3);
+  EXPECT_EQ(whole.offset, (std::vector<std::int64_t>{0, 2, 6}));
+  EXPECT_EQ(testing::widen(whole.entries), (std::vector<std::int64_t>{0, 10, 1, 6, 9, 11}));
+  spec.elements = {2, subset.table};
+  spec.origin = EntryOrigin::position;
+  const InverseMap part = invert(spec, 1);
+  EXPECT_EQ(testing::widen(part.entries), (std::vector<std::int64_t>{1, 0, 2, 3}));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace {
 
 using testing::path_map;
 using testing::positions_of;
+using testing::RaggedTestMap;
 using testing::random_map;
 using testing::TestMap;
 
@@ -32,6 +33,7 @@ TEST(Positions, OfAPath) {
   EXPECT_EQ(std::get<std::vector<std::uint8_t>>(found.values),
             (std::vector<std::uint8_t>{0, 1, 0, 1, 1, 2, 0, 1, 1, 2, 0, 1}));
   EXPECT_EQ(found.bytes(), 12);
+  EXPECT_TRUE(found.begins.empty());
 }
 
 TEST(Positions, LeadToTheColumnTheyWereAskedFor) {
@@ -59,6 +61,47 @@ TEST(Positions, LeadToTheColumnTheyWereAskedFor) {
       }
     }
   }
+}
+
+TEST(Positions, OfRaggedMapsBeginWhereTheElementsDo) {
+  const RaggedTestMap rows({{0, 2}, {}, {1}, {2, 0, 1}}, 3);
+  const TestMap<> columns({0, 1, 1, 2, 0, 0, 2, 1}, 2, 3);
+  const std::vector<MapPointer> pairs[] = {
+      {rows.table, columns.table}, {columns.table, rows.table}, {rows.table, rows.table}};
+  const std::vector<std::int64_t> begins[] = {{0, 4, 4, 6, 12}, {0, 4, 4, 6, 12}, {0, 4, 4, 5, 14}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const PositionSpec spec = positions_of(pairs[i][0], pairs[i][1], 4, 1);
+    const Positions found = find_positions(spec, 2);
+    EXPECT_EQ(found.begins, begins[i]);
+    EXPECT_EQ(found.bytes(), begins[i].back() + 5 * 8);
+    const auto& values = std::get<std::vector<std::uint8_t>>(found.values);
+    const auto& there = std::get<std::vector<std::int32_t>>(spec.sparsity->columns);
+    auto position = values.begin();
+    for (std::int64_t e = 0; e < 4; ++e) {
+      EXPECT_EQ(position - values.begin(), begins[i][static_cast<std::size_t>(e)]);
+      pairs[i][0]->visit(e, [&](int, std::int64_t row) {
+        pairs[i][1]->visit(e, [&](int, std::int64_t column) {
+          const std::int64_t first = spec.sparsity->row_offset[static_cast<std::size_t>(row)];
+          EXPECT_EQ(there[static_cast<std::size_t>(first + *position++)], column);
+        });
+      });
+    }
+  }
+}
+
+TEST(Positions, OfRaggedMapsOverASubsetWithMasksOfScalars) {
+  const RaggedTestMap map({{0, 1}, {}, {1}}, 2);
+  const TestMap<> subset({2, 0}, 1, 3);
+  const TestMap<std::int64_t> rows({0, -1, 2, 3}, 1, 4);
+  PositionSpec spec = positions_of(map.table, map.table, 3, 1);
+  spec.elements = {2, subset.table};
+  spec.row_mask = rows.table;
+  spec.row_dim = 2;
+  const Positions found = find_positions(spec, 1);
+  constexpr std::uint8_t none = dropped<std::uint8_t>;
+  EXPECT_EQ(found.begins, (std::vector<std::int64_t>{0, 2, 10}));
+  EXPECT_EQ(std::get<std::vector<std::uint8_t>>(found.values),
+            (std::vector<std::uint8_t>{1, 1, 0, 1, none, none, 0, 1, 0, 1}));
 }
 
 TEST(Positions, MasksDropRowsAndColumns) {

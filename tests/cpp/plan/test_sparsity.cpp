@@ -14,6 +14,7 @@ namespace op2::plan {
 namespace {
 
 using testing::path_map;
+using testing::RaggedTestMap;
 using testing::random_map;
 using testing::TestMap;
 
@@ -28,13 +29,11 @@ std::vector<std::set<std::int64_t>> places(const SparsitySpec& spec) {
   std::vector<std::set<std::int64_t>> rows(static_cast<std::size_t>(spec.n_rows));
   for (const MapPair& pair : spec.pairs) {
     for (std::int64_t e = 0; e < pair.n_elements; ++e) {
-      for (int i = 0; i < pair.rows->arity(); ++i) {
-        for (int j = 0; j < pair.columns->arity(); ++j) {
-          const std::int64_t row = pair.rows->at(e, i);
-          const std::int64_t column = pair.columns->at(e, j);
+      pair.rows->visit(e, [&](int, std::int64_t row) {
+        pair.columns->visit(e, [&](int, std::int64_t column) {
           if (row >= 0 && column >= 0) rows[static_cast<std::size_t>(row)].insert(column);
-        }
-      }
+        });
+      });
     }
   }
   for (std::int64_t i = 0; spec.diagonal && i < std::min(spec.n_rows, spec.n_columns); ++i) {
@@ -98,6 +97,16 @@ TEST(BuildSparsity, RefusesWhatDoesNotFit) {
   EXPECT_THROW((void)build_sparsity({4, 5, {{path.table, path.table, 3}}, true}, 1), UsageError);
   EXPECT_THROW((void)build_sparsity({4, 4, {{wild.table, wild.table, 1}}, true}, 1), UsageError);
   EXPECT_THROW((void)build_sparsity({-1, 4, {}, true}, 1), UsageError);
+}
+
+TEST(Sparsity, OfRaggedMaps) {
+  const RaggedTestMap rows({{0, 2, 2}, {}, {1}, {2, 0, 1, 3}}, 5);
+  const TestMap<> columns({0, 1, -1, 2, 0, 0, 2, 1}, 2, 3);
+  for (const int n_threads : {1, 3}) {
+    expect_places({5, 3, {{rows.table, columns.table, 4}}, false}, n_threads);
+    expect_places({3, 5, {{columns.table, rows.table, 4}}, false}, n_threads);
+    expect_places({5, 5, {{rows.table, rows.table, 3}}, true}, n_threads);
+  }
 }
 
 }  // namespace
