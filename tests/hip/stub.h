@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What generated text uses of HIP's language, so that a compiler can check it where AMD's headers are not installed. */
+/* What generated text uses of HIP's language, so that a compiler can check it where AMD's headers
+ * are not installed. */
 #pragma once
 
 #define __global__ __attribute__((global))
@@ -19,15 +20,15 @@ __device__ void __threadfence();
 template <class T>
 __device__ T __shfl(T value, int lane, int width);
 
-__device__ unsigned atomicInc(unsigned *target, unsigned limit);
+__device__ unsigned atomicInc(unsigned* target, unsigned limit);
 template <class T>
-__device__ T atomicAdd(T *target, T value);
+__device__ T atomicAdd(T* target, T value);
 template <class T>
-__device__ T atomicMin(T *target, T value);
+__device__ T atomicMin(T* target, T value);
 template <class T>
-__device__ T atomicMax(T *target, T value);
+__device__ T atomicMax(T* target, T value);
 template <class T>
-__device__ T atomicCAS(T *target, T expected, T wanted);
+__device__ T atomicCAS(T* target, T expected, T wanted);
 
 __device__ double __longlong_as_double(long long bits);
 __device__ long long __double_as_longlong(double value);
