@@ -54,11 +54,16 @@ static void advance(const double *area, const double *dt, const double *r, doubl
 """
 
 
-def bounded(points: NDArray[np.float64]) -> tuple[Voronoi, list[list[int]]]:
-    """Return the Voronoi cells of points and of their images behind the sides of the unit square.
+def cells_of(n: int) -> tuple[NDArray[np.float64], Voronoi, list[list[int]]]:
+    """Return Voronoi cells of n x n points, more or less in rows, which fill the unit square.
 
-    The cells of the points themselves fill the square. The second result are their corners.
+    Returns:
+        The points; the cells of them and of their images behind the sides of the square; and the
+        corners of the points' own cells.
     """
+    random = np.random.default_rng(n)
+    middle = np.stack(np.meshgrid(*[np.arange(n) + 0.5] * 2), axis=-1).reshape(-1, 2)
+    points: NDArray[np.float64] = (middle + random.uniform(-0.25, 0.25, middle.shape)) / n
     images = [points]
     for axis in (0, 1):
         for side in (0.0, 1.0):
@@ -66,7 +71,7 @@ def bounded(points: NDArray[np.float64]) -> tuple[Voronoi, list[list[int]]]:
             image[:, axis] = 2 * side - image[:, axis]
             images.append(image)
     found = Voronoi(np.concatenate(images))
-    return found, [found.regions[region] for region in found.point_region[: len(points)]]
+    return points, found, [found.regions[region] for region in found.point_region[: len(points)]]
 
 
 class Heat:
@@ -80,10 +85,7 @@ class Heat:
     """
 
     def __init__(self, n: int) -> None:
-        random = np.random.default_rng(n)
-        middle = np.stack(np.meshgrid(*[np.arange(n) + 0.5] * 2), axis=-1).reshape(-1, 2)
-        self.points = (middle + random.uniform(-0.25, 0.25, middle.shape)) / n
-        found, corners = bounded(self.points)
+        self.points, found, corners = cells_of(n)
         self.polygons = [found.vertices[corner] for corner in corners]
         sides, ends = self.faces(found)
         cells, vertices = op2.Set(n * n, "cells"), op2.Set(len(found.vertices), "vertices")
@@ -170,16 +172,18 @@ def solve(n: int, end: float) -> tuple[Heat, float, float]:
     return program, error, lost
 
 
-def plot(program: Heat, path: str) -> None:
-    """Draw the cells in the colours of their temperature."""
+def plot(
+    polygons: list[NDArray[np.float64]], values: NDArray[np.float64], title: str, path: str
+) -> None:
+    """Draw polygons in the colours of their values."""
     from matplotlib import pyplot
     from matplotlib.collections import PolyCollection
 
     figure, axes = pyplot.subplots(figsize=(5, 4.4), layout="constrained")
-    cells = PolyCollection(program.polygons, array=program.u.data_ro, cmap="inferno")
+    cells = PolyCollection(polygons, array=values, cmap="inferno")
     cells.set(edgecolor="white", linewidth=0.3)
     axes.add_collection(cells)
-    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", title="temperature")
+    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", title=title)
     axes.axis("off")
     figure.colorbar(cells, shrink=0.8)
     figure.savefig(path, dpi=120)
@@ -202,7 +206,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         program, fine, lost_too = solve(2 * given.cells, given.end)
     print(profile)
     if given.plot:
-        plot(program, given.plot)
+        plot(program.polygons, program.u.data_ro, "temperature", given.plot)
     order, most = math.log2(coarse / fine), max(lost, lost_too)
     passed = order > 1.2 and most < 1e-12
     print(f"check: {'passed' if passed else 'FAILED'}: order {order:.2f}, lost heat {most:.1e}")

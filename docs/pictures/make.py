@@ -79,6 +79,9 @@ def main(*names: str) -> None:
         "poisson": lambda: draw("poisson", "--plot", HERE / "poisson.png"),
         "heat": heat,
         "voronoi": lambda: draw("voronoi", "--cells", 12, "--plot", HERE / "voronoi.png"),
+        "virtual_elements": lambda: draw(
+            "virtual_elements", "--cells", 8, "--plot", HERE / "virtual_elements.png"
+        ),
         "conjugate_gradients": conjugate_gradients,
         "two_forms": two_forms,
         "roofline": roofline,

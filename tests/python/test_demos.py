@@ -167,7 +167,10 @@ def test_forms_converge_as_they_should(monkeypatch, name, backend, capsys):
     assert all(times_of_loops(out, backend))
 
 
-IN_CHECK_MODE = {"jacobi": [], "column_sum": [], "shallow_water": [], "wave": ["--cells", "6"]}
+IN_CHECK_MODE = {
+    **{"jacobi": [], "column_sum": [], "shallow_water": [], "wave": ["--cells", "6"]},
+    "virtual_elements": ["--cells", "8"],
+}
 
 
 @pytest.mark.parametrize("name", IN_CHECK_MODE)
@@ -330,6 +333,7 @@ def test_shallow_water_notices_a_leak(monkeypatch, capsys):
 EVERY = {
     **{name: ["--cells", str(n)] for name, n in FORMS.items()},
     **{name: ["--cells", "6"] for name in ("aero", "heat", "two_forms", "poisson", "voronoi")},
+    "virtual_elements": ["--cells", "8"],
     **{name: ["--cells", "4"] for name in ("column_sum", "conjugate_gradients")},
     **{name: ["--cells", "6", "--steps", "5"] for name in ("jacobi", "shallow_water")},
     "airfoil": ["--threads", "2", "--iterations", "100", "--profile"],
@@ -407,6 +411,15 @@ def test_programs_pass_their_checks(monkeypatch, arguments, chain, capsys):
     assert "check: passed" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_virtual_elements_converge_on_each_backend(monkeypatch, backend, capsys, tmp_path):
+    picture = tmp_path / "u.png"
+    argv = ["--backend", backend, "--cells", "8", "--plot", str(picture)]
+    assert demo("virtual_elements", monkeypatch).main(argv) == 0
+    assert "check: passed" in capsys.readouterr().out
+    assert picture.stat().st_size > 5000
+
+
 @pytest.mark.parametrize(
     ("name", "right", "wrong"),
     [
@@ -414,13 +427,15 @@ def test_programs_pass_their_checks(monkeypatch, arguments, chain, capsys):
         ("heat", "dt[0] / m[0]", "1.1 * dt[0] / m[0]"),
         ("two_forms", "area / 12.0", "area / 11.0"),
         ("voronoi", "k[i] * (u[i] - u0[0])", "k[i] * (u[i] - 0.99 * u0[0])"),
+        ("virtual_elements", "(from[0] - to[0]) / twice", "(from[0] - 0.98 * to[0]) / twice"),
+        ("virtual_elements", "area / *n * 2.0 * M_PI", "area / *n * 2.02 * M_PI"),
     ],
 )
 def test_programs_notice_a_wrong_kernel(monkeypatch, name, right, wrong, capsys):
     module = demo(name, monkeypatch)
     assert right in module.KERNELS
     monkeypatch.setattr(module, "KERNELS", module.KERNELS.replace(right, wrong))
-    assert module.main(["--cells", "6"]) == 1
+    assert module.main(["--cells", "8"]) == 1
     assert "check: FAILED" in capsys.readouterr().out
 
 
