@@ -19,6 +19,7 @@ namespace {
 
 using libs::Cublas;
 using libs::Cusparse;
+using libs::SmallProduct;
 using libs::SparseProduct;
 using libs::SparseShape;
 using mesh::Buffer;
@@ -36,6 +37,12 @@ std::span<const T> index_span(const IndexNumbers<T>& array) {
 }
 
 void bind_cublas(py::module_& module) {
+  py::class_<SmallProduct>(module, "SmallProduct")
+      .def(
+          py::init([](DType dtype, std::int64_t count, int m, int n, int k, bool turn_a,
+                      bool turn_b) { return SmallProduct{dtype, count, m, n, k, turn_a, turn_b}; }),
+          py::arg("dtype"), py::arg("count"), py::arg("m"), py::arg("n"), py::arg("k"),
+          py::arg("turn_a"), py::arg("turn_b"));
   py::class_<Cublas, std::shared_ptr<Cublas>>(module, "Cublas")
       .def(py::init([](const Folders& folders, std::shared_ptr<Device> device) {
              return std::make_shared<Cublas>(
@@ -70,7 +77,21 @@ void bind_cublas(py::module_& module) {
             y.increment_version();
           },
           py::arg("device"), py::arg("dtype"), py::arg("n"), py::arg("alpha"), py::arg("x"),
-          py::arg("y"), Unlocked());
+          py::arg("y"), Unlocked())
+      .def(
+          "multiply",
+          [](Cublas& library, const std::shared_ptr<Device>& device, const SmallProduct& product,
+             Buffer& factors, Buffer& a, Buffer& b, Buffer& c, bool is_added) {
+            const mesh::TransferCause cause{"dense.multiply", -1, false};
+            const void* numbers = factors.on_device(device, Use::read, cause);
+            const void* left = a.on_device(device, Use::read, cause);
+            const void* right = b.on_device(device, Use::read, cause);
+            void* found = c.on_device(device, is_added ? Use::read_write : Use::write, cause);
+            library.multiply(product, numbers, left, right, found);
+            c.increment_version();
+          },
+          py::arg("device"), py::arg("product"), py::arg("factors"), py::arg("a"), py::arg("b"),
+          py::arg("c"), py::arg("is_added"), Unlocked());
 }
 
 void bind_cusparse(py::module_& module) {

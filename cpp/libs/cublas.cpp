@@ -24,6 +24,7 @@ constexpr int pointer_mode_device = 1;
 // named in errors of faults, which come later
 const std::string dot_of_cublas = "dot of cuBLAS";
 const std::string axpy_of_cublas = "axpy of cuBLAS";
+const std::string multiply_of_cublas = "dense.multiply of cuBLAS";
 
 bool have_common_bytes(const Column& x, const Column& y) {
   const auto end = [](const Column& one) {
@@ -57,6 +58,10 @@ CublasApi load_cublas(const std::vector<std::string>& candidates) {
   library.require(api.narrow.zdotc, "cublasZdotc_v2");
   library.require(api.narrow.daxpy, "cublasDaxpy_v2");
   library.require(api.narrow.zaxpy, "cublasZaxpy_v2");
+  library.require(api.narrow.sgemm, "cublasSgemmStridedBatched");
+  library.require(api.narrow.dgemm, "cublasDgemmStridedBatched");
+  library.require(api.narrow.cgemm, "cublasCgemmStridedBatched");
+  library.require(api.narrow.zgemm, "cublasZgemmStridedBatched");
   library.look_up(api.wide.ddot, "cublasDdot_v2_64");
   library.look_up(api.wide.zdotu, "cublasZdotu_v2_64");
   library.look_up(api.wide.zdotc, "cublasZdotc_v2_64");
@@ -167,6 +172,27 @@ void Cublas::axpy(DType dtype, std::int64_t n, const void* alpha, const void* x,
   };
   with_handle(axpy_of_cublas, [&](CublasApi::Handle handle) {
     return fits(n) ? call(api_.narrow, handle) : call(api_.wide, handle);
+  });
+}
+
+void Cublas::multiply(const SmallProduct& product, const void* factors, const void* a,
+                      const void* b, void* c) {
+  const auto& of = api_.narrow;
+  const int m = product.m;
+  const int n = product.n;
+  const int k = product.k;
+  auto* gemm = product.dtype == DType::float32     ? of.sgemm
+               : product.dtype == DType::float64   ? of.dgemm
+               : product.dtype == DType::complex64 ? of.cgemm
+                                                   : of.zgemm;
+  const void* beta = static_cast<const std::byte*>(factors) + size_of(product.dtype);
+  const long long next = static_cast<long long>(k);
+  // columns lie one after the other there, so C^T = B^T A^T is computed
+  with_handle(multiply_of_cublas, [&](CublasApi::Handle handle) {
+    return gemm(handle, static_cast<int>(product.turn_b), static_cast<int>(product.turn_a), n, m, k,
+                factors, b, product.turn_b ? k : n, next * n, a, product.turn_a ? m : k, next * m,
+                beta, c, n, static_cast<long long>(m) * n,
+                static_cast<std::int32_t>(product.count));
   });
 }
 

@@ -28,8 +28,16 @@ struct CublasApi {
     Dot* ddot = nullptr;
     Dot* zdotu = nullptr;
     Dot* zdotc = nullptr;  // of conj(x)
+    using Gemm = Status(Handle, int turn_a, int turn_b, N m, N n, N k, const void* alpha,
+                        const void* a, N da, long long next_a, const void* b, N db,
+                        long long next_b, const void* beta, void* c, N dc, long long next_c,
+                        N count);
     Axpy* daxpy = nullptr;
     Axpy* zaxpy = nullptr;
+    Gemm* sgemm = nullptr;  // of many small matrices, like the next
+    Gemm* dgemm = nullptr;
+    Gemm* cgemm = nullptr;
+    Gemm* zgemm = nullptr;
   };
 
   std::string path;  // of the library; empty in a test
@@ -40,6 +48,17 @@ struct CublasApi {
   const char* (*status_name)(Status status) = nullptr;  // null before CUDA 11.4
   Operations<std::int32_t> narrow;
   Operations<std::int64_t> wide;
+};
+
+/// @brief Sizes of the products of many small matrices, row by row in memory: m x k by k x n.
+struct SmallProduct {
+  DType dtype = DType::float64;
+  std::int64_t count = 0;
+  int m = 1;
+  int n = 1;
+  int k = 1;
+  bool turn_a = false;  ///< A is stored as k x m
+  bool turn_b = false;  ///< B is stored as n x k
 };
 
 /// @brief Find cuBLAS. @throws ToolchainError if there is none, or the version is too old.
@@ -74,6 +93,12 @@ class Cublas {
                                       const exec::Column& y) const;
   /// @brief Enqueue `y += alpha x`; as dot().
   void axpy(DType dtype, std::int64_t n, const void* alpha, const void* x, void* y);
+
+  /// @brief Enqueue `C = alpha A B + beta C` for each matrix.
+  /// @param[in] factors Alpha and beta, on the device as all values.
+  /// @pre The count has 32 bits. @throws ExecutionError with cuBLAS's status.
+  void multiply(const SmallProduct& product, const void* factors, const void* a, const void* b,
+                void* c);
 
  private:
   template <class Use>

@@ -10,7 +10,26 @@ import numpy.typing
 import pyop2cxx._core
 import typing
 
-__all__: list[str] = ["Cublas", "Cusparse", "SparseProduct", "SparseShape", "veto_of_cusparse"]
+__all__: list[str] = [
+    "Cublas",
+    "Cusparse",
+    "SmallProduct",
+    "SparseProduct",
+    "SparseShape",
+    "veto_of_cusparse",
+]
+
+class SmallProduct:
+    def __init__(
+        self,
+        dtype: pyop2cxx._core.DType,
+        count: typing.SupportsInt | typing.SupportsIndex,
+        m: typing.SupportsInt | typing.SupportsIndex,
+        n: typing.SupportsInt | typing.SupportsIndex,
+        k: typing.SupportsInt | typing.SupportsIndex,
+        turn_a: bool,
+        turn_b: bool,
+    ) -> None: ...
 
 class Cublas:
     def __init__(
@@ -34,6 +53,16 @@ class Cublas:
         y: pyop2cxx._core.Buffer,
         conjugate: bool,
         sum: pyop2cxx._core.Buffer,
+    ) -> None: ...
+    def multiply(
+        self,
+        device: pyop2cxx._core.RuntimeDevice,
+        product: SmallProduct,
+        factors: pyop2cxx._core.Buffer,
+        a: pyop2cxx._core.Buffer,
+        b: pyop2cxx._core.Buffer,
+        c: pyop2cxx._core.Buffer,
+        is_added: bool,
     ) -> None: ...
     def veto_axpy(
         self, factor: pyop2cxx._core.DType, x: pyop2cxx._core.Column, y: pyop2cxx._core.Column

@@ -66,6 +66,31 @@ int fake_axpy(void*, std::int32_t n, const void* alpha, const void* x, std::int3
   return 0;
 }
 
+/// Columns lie one after the other, as in the vendor's library.
+template <class T>
+int fake_gemm(void*, int turn_a, int turn_b, std::int32_t m, std::int32_t n, std::int32_t k,
+              const void* alpha, const void* a, std::int32_t da, long long next_a, const void* b,
+              std::int32_t db, long long next_b, const void* beta, void* c, std::int32_t dc,
+              long long next_c, std::int32_t count) {
+  for (std::int32_t one = 0; one < count; ++one) {
+    const T* left = static_cast<const T*>(a) + one * next_a;
+    const T* right = static_cast<const T*>(b) + one * next_b;
+    T* found = static_cast<T*>(c) + one * next_c;
+    for (std::int32_t i = 0; i < m; ++i) {
+      for (std::int32_t j = 0; j < n; ++j) {
+        T sum{};
+        for (std::int32_t l = 0; l < k; ++l) {
+          sum += left[turn_a != 0 ? l + i * da : i + l * da] *
+                 right[turn_b != 0 ? j + l * db : l + j * db];
+        }
+        T& target = found[i + j * dc];
+        target = *static_cast<const T*>(alpha) * sum + *static_cast<const T*>(beta) * target;
+      }
+    }
+  }
+  return 0;
+}
+
 CublasApi fake_cublas() {
   cublas_state = {};
   CublasApi api;
@@ -80,8 +105,10 @@ CublasApi fake_cublas() {
     return cublas_state.refuses_streams;
   };
   api.set_pointer_mode = [](void*, int mode) { return cublas_state.pointer_mode = mode, 0; };
-  api.narrow = {fake_ddot<std::int32_t>, fake_zdot<false>, fake_zdot<true>, fake_axpy<double>,
-                fake_axpy<Number>};
+  api.narrow = {
+      fake_ddot<std::int32_t>, fake_zdot<false>, fake_zdot<true>,   fake_axpy<double>,
+      fake_axpy<Number>,       fake_gemm<float>, fake_gemm<double>, fake_gemm<std::complex<float>>,
+      fake_gemm<Number>};
   return api;
 }
 
@@ -130,6 +157,58 @@ TEST_F(CublasTest, MultiplesAreAdded) {
   std::vector<Number> v{{1, 0}};
   cublas->axpy(DType::complex128, 1, &turn, u.data(), v.data());
   EXPECT_EQ(v[0], Number(1, 1));
+}
+
+template <class T>
+class SmallProducts : public CublasTest {
+ protected:
+  void expect_products(DType dtype) {
+    constexpr int m = 2;
+    constexpr int n = 4;
+    constexpr int k = 3;
+    for (const bool turn_a : {false, true}) {
+      for (const bool turn_b : {false, true}) {
+        std::vector<T> a;
+        std::vector<T> b;
+        for (int i = 0; i < 2 * m * k; ++i) a.push_back(T(static_cast<float>(i % 5 - 2)));
+        for (int i = 0; i < 2 * k * n; ++i) b.push_back(T(static_cast<float>(i % 7 - 3)));
+        std::vector<T> c(static_cast<std::size_t>(2 * m * n), T(1));
+        const std::vector<T> factors{T(2), T(-1)};
+        cublas->multiply({dtype, 2, m, n, k, turn_a, turn_b}, factors.data(), a.data(), b.data(),
+                         c.data());
+        for (int at = 0; at < 2 * m * n; ++at) {
+          const int one = at / (m * n);
+          const int i = at / n % m;
+          const int j = at % n;
+          T expected = T(-1);
+          for (int l = 0; l < k; ++l) {
+            const int left = turn_a ? m * l + i : k * i + l;
+            const int right = turn_b ? k * j + l : n * l + j;
+            expected += T(2) * a[static_cast<std::size_t>(m * k * one + left)] *
+                        b[static_cast<std::size_t>(k * n * one + right)];
+          }
+          EXPECT_EQ(c[static_cast<std::size_t>(at)], expected);
+        }
+      }
+    }
+  }
+};
+
+using SmallReal = SmallProducts<double>;
+TEST_F(SmallReal, AreOfMatricesRowByRow) {
+  expect_products(DType::float64);
+}
+using SmallSingle = SmallProducts<float>;
+TEST_F(SmallSingle, AreOfTheirOwnType) {
+  expect_products(DType::float32);
+}
+using SmallComplex = SmallProducts<Number>;
+TEST_F(SmallComplex, AreNotConjugated) {
+  expect_products(DType::complex128);
+}
+using SmallComplexSingle = SmallProducts<std::complex<float>>;
+TEST_F(SmallComplexSingle, AreOfTheirOwnType) {
+  expect_products(DType::complex64);
 }
 
 TEST_F(CublasTest, WhatItCannotDoIsSaid) {
