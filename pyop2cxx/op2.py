@@ -33,6 +33,7 @@ with paused():
 
 if TYPE_CHECKING:
     from pyop2cxx.ahead.saved_graphs import load_graph
+    from pyop2cxx.algebra import dense
     from pyop2cxx.algebra.solvers import Solver, solve
     from pyop2cxx.chain.recorder import Chain as chain
     from pyop2cxx.data.ragged import RaggedMap
@@ -104,7 +105,11 @@ _PLACES = {
     name.rpartition(" ")[2]: (f"pyop2cxx.{module}", name.partition(" ")[0])
     for module, names in (*_LATE.items(), *_OLDER.items())
     for name in names
-} | {name: (f"pyop2cxx.reports.{name}", "") for name in ("dispatch", "transfers", "tune")}
+} | {
+    name: (f"pyop2cxx.{room}.{name}", "")
+    for room, names in (("algebra", ("dense",)), ("reports", ("dispatch", "transfers", "tune")))
+    for name in names
+}
 
 configuration = runtime.configuration
 init = runtime.init
@@ -203,6 +208,7 @@ __all__ = [
     "create_graph",
     "critical",
     "debug",
+    "dense",
     "dispatch",
     "distribute",
     "error",

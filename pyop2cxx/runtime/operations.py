@@ -184,16 +184,21 @@ class Operations:
         return self._measured(what, offers, lambda: function(*given), _BUILTIN)  # type: ignore[no-any-return]
 
     def resolved(
-        self, what: tuple[str, str, int], offers: Sequence[Offer], own: Callable[[], Any]
+        self,
+        what: tuple[str, str, int],
+        offers: Sequence[Offer],
+        own: Callable[[], Any] | None,
+        own_name: str = _BUILTIN,
     ) -> Any:
-        """Carry out an operation on the host in the cheapest measured way.
+        """Carry out an operation in the cheapest measured way; results are not waited for.
 
         Args:
             what: The operation, the dtype, and the size determining the cost.
             offers: Of libraries.
-            own: The core's way.
+            own: The core's way; None: there is none.
+            own_name: Name of the core's way.
         """
-        return self._measured(what, offers, own, _BUILTIN)
+        return self._measured(what, offers, own, own_name if own else "")
 
     def resolved_on(
         self,

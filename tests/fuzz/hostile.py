@@ -96,6 +96,10 @@ FUNCTIONS = [
     op2.timings,
     op2.backends,
     op2.wait,
+    op2.dense.multiply,
+    op2.dense.solve,
+    op2.dense.inverse,
+    op2.dense.check,
 ]
 # Values of another process, addresses that are taken at their word, and what only exits.
 NEVER = {"handle", "data_ptr", "fromhdf5", "save", "load", "to_cupy", "ctype"}

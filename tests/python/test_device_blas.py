@@ -12,7 +12,7 @@ from programs import needs_program
 
 from pyop2cxx import _core, op2
 from pyop2cxx.base.arrays import core_dtype
-from pyop2cxx.exceptions import ToolchainError, UnsupportedError
+from pyop2cxx.exceptions import ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.libraries import DeviceLibraries
 
@@ -54,6 +54,7 @@ class HostBlas:
     """Stands for cuBLAS: takes what it takes, and computes what it should on the host."""
 
     def __init__(self, *carriers: Any) -> None:
+        self.carriers = {id(one.buffer): one for one in carriers}
         self.values = {id(one.buffer): one.data_ro.copy() for one in carriers}
         self.refused = ""
 
@@ -62,6 +63,12 @@ class HostBlas:
 
     def veto_axpy(self, factor: _core.DType, x: _core.Column, y: _core.Column) -> str:
         return self.refused
+
+    def multiply(
+        self, device: Any, product: Any, factors: Any, a: Any, b: Any, c: Any, is_added: bool
+    ) -> None:
+        found = 2 * self.values[id(a)] @ self.values[id(b)]
+        self.carriers[id(c)].data_wo[:] = found - is_added * self.values[id(c)]
 
     def dot(
         self, device: Any, dtype: Any, n: int, x: Any, y: Any, conjugate: bool, sum_: Any
@@ -116,6 +123,32 @@ def test_what_is_vetoed_is_a_loop(host_blas: DeviceLibraries) -> None:
         "cublas: length: there are too many",
         "cublas: stride: values do not follow each other in both",
     ]
+
+
+def test_products_of_small_matrices_take_turns(
+    host_blas: DeviceLibraries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(runtime.engine._configuration, "blas", "auto")  # type: ignore[arg-type]
+    op2.dispatch.clear()
+    rng, cells = np.random.default_rng(1), op2.Set(20)
+    given = (rng.standard_normal((20, *dim)) for dim in ((3, 4), (4, 2), (3, 2)))
+    A, B, C = (op2.Dat(cells ** one.shape[1:], one) for one in given)
+    wanted, added = 2 * A.data_ro @ B.data_ro, C.data_ro.copy()
+    host_blas.__dict__["cublas"] = HostBlas(A, B, C)
+    for beta in (0, -1):
+        for _ in range(TURNS):
+            C.data[:] = added
+            op2.dense.multiply(A, B, C, 2, beta)
+            assert np.allclose(C.data_ro, wanted + beta * added)
+    op2.dense.multiply(A, B, C, 2, provider="cublas")
+    assert np.allclose(C.data_ro, wanted)
+    counted = {(r.provider, r.rejected): r.count for r in decided()}
+    assert counted["library", ""] >= TURNS // 2 + 1
+    assert counted["loop", "cublas: measured in turns"] == TURNS // 2
+    with pytest.raises(UsageError, match="layout: values of an element"):
+        op2.dense.multiply(A, B, op2.Dat(C.dataset, layout="soa"), provider="cublas")
+    with pytest.raises(UsageError, match="recorded"):
+        op2.record(lambda: op2.dense.multiply(A, B, C, provider="cublas"))
 
 
 def test_a_machine_without_the_library_asks_nobody(host_blas: DeviceLibraries) -> None:
@@ -248,7 +281,8 @@ def test_mixed_products_are_added_by_cusparse(on_cuda: DeviceLibraries) -> None:
 
 STAND_IN = {
     "cublas": "Create_v2 Destroy_v2 SetStream_v2 SetPointerMode_v2 Ddot_v2 Zdotu_v2 Zdotc_v2 "
-    "Daxpy_v2 Zaxpy_v2",
+    "Daxpy_v2 Zaxpy_v2 SgemmStridedBatched DgemmStridedBatched CgemmStridedBatched "
+    "ZgemmStridedBatched",
     "cusparse": "Create Destroy SetStream GetErrorName CreateCsr SpMatSetValues DestroySpMat "
     "CreateDnVec DnVecSetValues DestroyDnVec SpMV_bufferSize SpMV",
 }
