@@ -78,7 +78,7 @@ def multiply(
         alpha: Factor of the product.
         beta: Factor of the former C, which is not read if the factor is 0.
         transpose_a: Whether the product has the transposes of A; not conjugated.
-        transpose_b: The same of B, not for vectors.
+        transpose_b: The same for B, not for vectors.
         subset: The elements to compute; None means all.
         provider: ``"loop"``; ``"numpy"``, on the host; ``"cublas"``, on the backend `cuda` with
             ``blas="auto"``; or ``"auto"``: the loop, with ``blas="auto"`` the fastest as measured.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.algebra.failures import first_failed
 from pyop2cxx.algebra.solvers import Solver
-from pyop2cxx.base.access import INC, MAX, READ, RW, WRITE
+from pyop2cxx.base.access import INC, READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name, is_integer
 from pyop2cxx.data.dats import Dat
-from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import DataValueError, IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem.assembly import compiled, right_side
@@ -23,7 +23,6 @@ from pyop2cxx.fem.values import shown
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.mesh.topology import with_owners
-from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.showing import Shown
@@ -148,7 +147,7 @@ class Condensed(Shown):
         columns = len(self._outside) + 1
         self._system = Dat(cells ** (n, n), dtype=dtype, name="K"), Dat(cells**n, dtype=dtype)
         self._solved = Dat(cells ** (len(self._inside), columns), dtype=dtype, name="X")
-        self._failed = Dat(cells, dtype=np.int32, name="failed"), Global(1, 0, np.int32)
+        self._failed = Dat(cells, dtype=np.int32, name="failed")
         self._held = held_of(space, self._bcs)[0]
         is_given = np.zeros(dof_set.total_size, bool)
         is_given[self._held.dofs // dim] = True
@@ -173,7 +172,7 @@ class Condensed(Shown):
             DataValueError: As of `condense`; the system is not defined then. Or given values are
                 complex, and the system is real.
         """
-        (K, f), (failed, most) = self._system, self._failed
+        (K, f), failed = self._system, self._failed
         K.zero()
         f.zero()
         self._left.add_to(K)
@@ -186,12 +185,10 @@ class Condensed(Shown):
             par_loop(self._kernel("hold"), self._given_cells, K(RW), f(RW), *arguments)
         self.matrix.zero()
         self.vector.zero()
-        most.data = 0
         results = self.matrix(INC, (self.cell_dofs,) * 2), self.vector(INC, self.cell_dofs)
-        about = self._solved(WRITE), failed(WRITE), most(MAX)
+        about = self._solved(WRITE), failed(WRITE)
         par_loop(self._kernel("condense"), K.dataset.set, *results, *about, K(READ), f(READ))
-        if most.data_ro[0] > 0:
-            self._refuse_singular()
+        self._refuse_singular()
         if held:
             mask = held.mask.reshape(-1, self.space.dim)[self.dofs.values[:, 0]]
             for component, chosen in enumerate(mask.T):
@@ -260,26 +257,20 @@ class Condensed(Shown):
 
     def _refuse_singular(self) -> None:
         """Raise the error for the first cell that cannot be condensed."""
-        found = np.asarray(self._failed[0].data_ro)
-        K, f = (one.data_ro for one in self._system)
-        cells, bad = self.space.mesh.cells, np.flatnonzero(found)
-        known = [(cells.number_of(i), int(found[i]), K[i], f[i]) for i in bad[:1]]
-        n_bad = bad.size
-        if cells.ranks is not None:
-            every = runtime.processes.all_of(cells.ranks, (n_bad, known), "condense")
-            n_bad = sum(n for n, _ in every)
-            known = sorted((one for _, part in every for one in part), key=lambda one: one[0])
-        cell, column, *values = known[0]
-        others = f"; {n_bad} cells in all" if n_bad > 1 else ""
-        if column > len(self._inside) or not all(np.isfinite(one).all() for one in values):
+        found = first_failed(self._failed, *self._system)
+        if found is None:
+            return
+        if found.column > len(self._inside) or not found.is_finite:
             raise DataValueError(
-                f"condense: the system of cell {cell} has values that are not finite{others}"
+                f"condense: the system of cell {found.element} has values that are not finite"
+                f"{found.others('cells')}"
             )
-        dof, component = divmod(self._inside[column - 1], self.space.dim)
+        dof, component = divmod(self._inside[found.column - 1], self.space.dim)
         of = f", component {component}" if self.space.dim > 1 else ""
         raise DataValueError(
-            f"condense: the matrix of the dofs inside of cell {cell} is singular: column {column}, "
-            f"of dof {dof} of the element{of}, has no pivot{others}; name more dofs in 'keep'"
+            f"condense: the matrix of the dofs inside of cell {found.element} is singular: column "
+            f"{found.column}, of dof {dof} of the element{of}, has no pivot"
+            f"{found.others('cells')}; name more dofs in 'keep'"
         )
 
 

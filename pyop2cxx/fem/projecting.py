@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pyop2cxx.base.access import MAX, READ, WRITE
+from pyop2cxx.algebra.failures import first_failed
+from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.dats import Dat
-from pyop2cxx.data.globals import Global
 from pyop2cxx.data.ragged import RaggedMap
 from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.fem import cells as reference
@@ -112,7 +112,6 @@ def _mass_of(space: FunctionSpace, dtype: np.dtype[Any]) -> tuple[Any, ...]:
         Dat(cells ** (n, n), dtype=dtype, name="M"),
         Dat(cells ** (n * m), dtype=dtype, name="f"),
         Dat(cells, dtype=np.int32, name="failed"),
-        Global(1, 0, np.int32, name="most"),
         Kernel(text, "project").written_here(),
     )
 
@@ -120,20 +119,18 @@ def _mass_of(space: FunctionSpace, dtype: np.dtype[Any]) -> tuple[Any, ...]:
 def _solve_cells(moments: Form, u: Function, make: Any) -> None:
     space = u.space
     about = ("mass", space, u.dat.compute)
-    mass, M, f, failed, most, kernel = space.domain.derived.made(about, make)
+    mass, M, f, failed, kernel = space.domain.derived.made(about, make)
     M.zero()
     f.zero()
     mass.add_to(M)
     moments.add_to(f)
-    most.data = 0
-    results = u.dat(WRITE, space.cell_dofs), failed(WRITE), most(MAX)
+    results = u.dat(WRITE, space.cell_dofs), failed(WRITE)
     par_loop(kernel, space.mesh.cells, *results, M(READ), f(READ))
-    if most.data_ro[0] > 0:
-        bad = np.flatnonzero(failed.data_ro)
-        which = f"cell {bad[0]}" if bad.size else "a cell of another process"
+    found = first_failed(failed)
+    if found is not None:
         raise DataValueError(
-            f"project: the mass matrix of {which} has no inverse: the cell has no volume, or "
-            "coordinates that are not finite"
+            f"project: the mass matrix of cell {found.element} has no inverse: the cell has no "
+            f"volume, or coordinates that are not finite{found.others('cells')}"
         )
 
 
