@@ -36,7 +36,7 @@ _LEFT_OUT = re.compile(
 )
 _ALIAS = re.compile(r"(?:template <.*?> )?using ")
 _ATTRIBUTE = re.compile(r"\[\[[^]]*\]\]\s*")
-_INNER = re.compile(r"\bapi::(?!Held|Number|Allocator)")
+_INNER = re.compile(r"\bapi::(?!Held|Number|Allocator|AnyMap)")
 """Types of declarations for generated code."""
 _TAG = re.compile(r"^@(brief|param|tparam|throws|return|pre)(?:\[[\w,]+\])? ?")
 _OPERATOR = re.compile(r"operator\s*(\(\)|[^\s(]+)\s*\(")

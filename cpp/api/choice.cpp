@@ -26,6 +26,11 @@ const MapState& map_of(const Arguments& objects, int number) {
   return *objects.maps[static_cast<std::size_t>(number)];
 }
 
+/// Entries of a row, for sizes.
+int arity_of(const MapState& map) {
+  return map.table->is_ragged() ? map.typical_arity : map.table->arity();
+}
+
 /// All that there is for a backend, what knows most of the mesh first.
 std::vector<const CompiledLoop*> compiled_for(const LoopText& text, const Target& target) {
   std::vector<const CompiledLoop*> found;
@@ -51,8 +56,10 @@ plan::LoopSizes sizes_of(const Arguments& objects, const Visited& visited,
                         .n_whole = visited.whole->size,
                         .is_whole = visited.part == nullptr && !visited.is_extruded()};
   for (const MapPointer& map : objects.maps) {
-    sizes.maps.push_back({reinterpret_cast<std::intptr_t>(map.get()), map->table, map->to->size,
-                          map->table->arity(), map->table->index_bytes()});
+    const bool is_ragged = map->table->is_ragged();  // then there are begins, too
+    sizes.maps.push_back({reinterpret_cast<std::intptr_t>(map.get()),
+                          is_ragged ? nullptr : map->table, map->to->size,
+                          arity_of(*map) + (is_ragged ? 1 : 0), map->table->index_bytes()});
   }
   for (std::size_t i = 0; i < objects.data.size(); ++i) {
     const Argument& argument = objects.data[i];
@@ -65,14 +72,14 @@ plan::LoopSizes sizes_of(const Arguments& objects, const Visited& visited,
     sized.access = is_known ? executable.data[i].access : Access::rw;
     const auto scalar =
         static_cast<std::int64_t>(size_of(is_known ? executable.data[i].storage : DType::float64));
-    const std::int64_t arity = argument.map < 0 ? 1 : map_of(objects, argument.map).table->arity();
+    const std::int64_t arity = argument.map < 0 ? 1 : arity_of(map_of(objects, argument.map));
     if (data.sparsity != nullptr) {
       const std::int64_t n_entries = std::max<std::int64_t>(data.sparsity->table->n_entries(), 1);
       sized.columns = argument.columns;
       sized.matrix_bytes = data.buffer->n_bytes();
       sized.matrix_scalars = sized.matrix_bytes / scalar;
-      sized.n_scalars = arity * map_of(objects, argument.columns).table->arity() *
-                        (sized.matrix_scalars / n_entries);
+      sized.n_scalars =
+          arity * arity_of(map_of(objects, argument.columns)) * (sized.matrix_scalars / n_entries);
       sized.position_bytes = plan::position_bytes(data.sparsity->table->longest_row);
     } else if (data.home != nullptr && data.home->size > 0) {
       sized.n_rows = data.home->size;

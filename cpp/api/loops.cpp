@@ -157,6 +157,51 @@ void check_memory(const LoopState& loop) {
   }
 }
 
+bool has_equal_rows(const mesh::MapTable& one, const mesh::MapTable& other) {
+  if (&one == &other) return true;
+  if (one.n_rows() != other.n_rows()) return false;
+  for (std::int64_t row = 0; row <= one.n_rows(); ++row) {
+    if (one.begin(row) != other.begin(row)) return false;
+  }
+  return true;
+}
+
+/// Counts that a loop reads are those of the ragged Maps it goes by.
+void check_counts(const LoopState& loop) {
+  std::vector<const DataState*> counts;
+  for (const Argument& argument : loop.objects.data) {
+    if (argument.data->counted != nullptr) counts.push_back(argument.data.get());
+  }
+  for (const MapPointer& map : loop.objects.maps) {
+    const auto is_counted = [&map](const DataState* one) {
+      return has_equal_rows(*one->counted, *map->table);
+    };
+    if (!map->table->is_ragged() || counts.empty() || std::ranges::any_of(counts, is_counted)) {
+      continue;
+    }
+    throw UsageError(fmt::format(
+        "{}: it reads Dat '{}', but goes by Map '{}', whose rows are of other lengths; pass one "
+        "Map for both",
+        loop.what, counts.front()->name, map->name));
+  }
+}
+
+/// What cannot be chosen otherwise: nobody has code for rows of any length where those are packed.
+void check_rows(const LoopState& loop, const CompiledLoop& compiled) {
+  for (std::size_t i = 0; i < compiled.longest.size(); ++i) {
+    const MapState& map = *loop.objects.maps[i];
+    const int most = compiled.longest[i];
+    if (most == 0 || !map.table->is_ragged()) continue;
+    const std::span<const std::int32_t> counts = count_values(map);
+    const auto longest = std::ranges::max_element(counts);
+    if (longest == counts.end() || *longest <= most) continue;
+    throw UsageError(fmt::format(
+        "{}: row {} of Map '{}' has {} entries, and here a row may have {}, as an element's values "
+        "are packed",
+        loop.what, longest - counts.begin(), map.name, *longest, most));
+  }
+}
+
 /// What cannot be chosen otherwise: nobody has code for a Map that leads somewhere twice.
 void check_suits(const LoopState& loop, const CompiledLoop& compiled) {
   for (std::size_t i = 0; i < compiled.injective.size(); ++i) {
@@ -259,6 +304,7 @@ void choose(LoopState& loop) {
   check_cells(loop);
   const Chosen code = chosen(loop.text, loop.target, loop.objects, loop.visited);
   check_suits(loop, *code.compiled);
+  check_rows(loop, *code.compiled);
   if (code.compiled != loop.compiled) prepare(loop, code, loop.mirror, loop.n_threads);
   loop.compiled = code.compiled;
   loop.versions = std::move(versions);
@@ -282,6 +328,7 @@ Loop made_loop(const LoopText& text, const Visited& visited, Arguments arguments
   check_indices(*loop, visited, text.index_bytes);
   check_columns(*loop);
   check_homes(*loop);
+  check_counts(*loop);
   check_memory(*loop);
   choose(*loop);
   return Loop(std::move(loop));

@@ -51,6 +51,7 @@ struct CompiledLoop {
   std::vector<bool> injective;  ///< [maps] Maps whose entries must differ, by the code
   /// Numbers that steer launches, where other than the defaults.
   std::vector<std::pair<const char*, std::variant<bool, std::int64_t, double>>> tuning;
+  std::vector<int> longest = {};   ///< [maps] entries of a row at most; 0, or empty: any number
   std::vector<Image> images = {};  ///< of a device: one for each kind of device
   bool for_processor = false;      ///< of a device: a processor; else a GPU
   bool padded = false;             ///< pays where targets have similar numbers of elements

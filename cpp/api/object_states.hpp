@@ -51,7 +51,9 @@ struct MapState {
   SetPointer to;
   std::shared_ptr<mesh::MapTable> table;
   std::string name;
-  Offset offset = {};  ///< of a Map that starts on columns
+  Offset offset = {};            ///< of a Map that starts on columns
+  DataPointer counts = nullptr;  ///< of a ragged Map: entries of each row
+  int typical_arity = 0;         ///< of a ragged Map: the root of the mean square of counts
 };
 
 struct SparsityState {
@@ -75,6 +77,8 @@ struct DataState {
 
   SetPointer home;           ///< null: of no Set
   SparsityPointer sparsity;  ///< of a matrix; else null
+  /// Of counts: the ragged Map whose rows are counted; keeps the values, too. Else null.
+  std::shared_ptr<const mesh::MapTable> counted = nullptr;
   std::shared_ptr<mesh::Buffer> buffer;
   std::string kind;  ///< "Dat", "Mat", "Global" or "Const"
   std::string name;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -34,15 +35,94 @@ std::shared_ptr<mesh::Buffer> buffer_of(const View& values, std::string what) {
 void check_range(const MapState& map) {
   const mesh::MapTable& table = *map.table;
   for (std::int64_t row = 0; row < table.n_rows(); ++row) {
-    for (int slot = 0; slot < table.arity(); ++slot) {
-      const std::int64_t value = table.at(row, slot);
-      if (value >= 0 && value < table.n_targets()) continue;
+    table.visit(row, [&](int slot, std::int64_t value) {
+      if (value >= 0 && value < table.n_targets()) return;
       throw UsageError(fmt::format(
           "Map '{}': row {}, slot {} is {}, but Set '{}' has entities 0 to {}; is the numbering "
           "from 1, or the Map's target another Set?",
           map.name, row, slot, value, map.to->name, table.n_targets() - 1));
-    }
+    });
   }
+}
+
+/// The values of a View one by one.
+class Numbers {
+ public:
+  explicit Numbers(const View& view)
+      : table_(view.data, static_cast<int>(view.scalar_bytes), static_cast<std::int64_t>(view.size),
+               1, 0) {}
+  [[nodiscard]] std::int64_t operator[](std::int64_t i) const { return table_.at(i, 0); }
+
+ private:
+  mesh::MapTable table_;
+};
+
+void check_begins(const std::string& name, const SetPointer& from, const View& offsets,
+                  const View& values) {
+  const std::int64_t n = from->size;
+  if (offsets.size != static_cast<std::size_t>(n) + 1) {
+    throw UsageError(
+        fmt::format("RaggedMap '{}' from Set '{}': expected {} offsets, where the {} rows begin "
+                    "and the last one ends, got {}",
+                    name, from->name, n + 1, n, offsets.size));
+  }
+  const Numbers begins(offsets);
+  if (begins[0] != 0) {
+    throw UsageError(
+        fmt::format("RaggedMap '{}': offsets must begin at 0, got {}", name, begins[0]));
+  }
+  for (std::int64_t row = 0; row < n; ++row) {
+    if (begins[row] <= begins[row + 1]) continue;
+    throw UsageError(
+        fmt::format("RaggedMap '{}': offsets fall at row {}, from {} to {}; a row ends where the "
+                    "next one begins",
+                    name, row, begins[row], begins[row + 1]));
+  }
+  if (begins[n] != static_cast<std::int64_t>(values.size)) {
+    throw UsageError(fmt::format("RaggedMap '{}': offsets end at {}, but there are {} values", name,
+                                 begins[n], values.size));
+  }
+}
+
+/// What a ragged Map owns.
+struct OwnedRows {
+  std::vector<std::byte> values;  // as mesh::MapTable reads them
+  std::vector<std::int32_t> counts;
+  std::shared_ptr<mesh::MapTable> table;
+};
+
+template <class Index>
+std::shared_ptr<OwnedRows> own_rows(const std::string& name, const View& offsets,
+                                    const View& values, std::int64_t n_targets) {
+  const auto n_begins = static_cast<std::int64_t>(offsets.size);
+  const auto n_values = static_cast<std::int64_t>(values.size);
+  if (n_begins + n_values > std::numeric_limits<Index>::max()) {
+    throw UsageError(fmt::format(
+        "RaggedMap '{}': {} begins and entries are more than its type of index counts; make an "
+        "op2::RaggedMap<std::int64_t>",
+        name, n_begins + n_values));
+  }
+  auto owned = std::make_shared<OwnedRows>();
+  owned->values.resize(static_cast<std::size_t>(n_begins + n_values) * sizeof(Index));
+  auto* to = reinterpret_cast<Index*>(owned->values.data());
+  const Numbers begins(offsets);
+  const Numbers entries(values);
+  for (std::int64_t i = 0; i < n_begins; ++i) *to++ = static_cast<Index>(begins[i] + n_begins);
+  for (std::int64_t i = 0; i < n_values; ++i) *to++ = static_cast<Index>(entries[i]);
+  for (std::int64_t row = 0; row + 1 < n_begins; ++row) {
+    owned->counts.push_back(static_cast<std::int32_t>(begins[row + 1] - begins[row]));
+  }
+  owned->table = std::make_shared<mesh::MapTable>(
+      owned->values.data(), static_cast<int>(sizeof(Index)), n_begins - 1, mesh::ragged, n_targets);
+  return owned;
+}
+
+/// The root of the mean square, rounded up: see RaggedMap.typical_arity in Python.
+int typical_of(const std::vector<std::int32_t>& counts) {
+  double squares = 0.0;
+  for (const std::int32_t n : counts) squares += static_cast<double>(n) * n;
+  const double mean = counts.empty() ? 0.0 : squares / static_cast<double>(counts.size());
+  return std::max(1, static_cast<int>(std::ceil(std::sqrt(mean))));
 }
 
 void check_side(const std::string& name, const char* side, const SetPointer& set,
@@ -219,6 +299,37 @@ MapPointer made_map(const SetPointer& from, const SetPointer& to, const View& va
       MapState{from, to, std::move(table), std::move(name), std::move(offset)});
   check_range(*made);
   return made;
+}
+
+MapPointer made_ragged_map(const SetPointer& from, const SetPointer& to, const View& offsets,
+                           const View& values, std::string name) {
+  if (from->extrusion != nullptr) {
+    throw UsageError(fmt::format(
+        "RaggedMap '{}': Set '{}' is extruded; a ragged Map is between Sets without layers", name,
+        from->name));
+  }
+  check_begins(name, from, offsets, values);
+  const std::shared_ptr<OwnedRows> owned =
+      values.scalar_bytes == 4 ? own_rows<std::int32_t>(name, offsets, values, to->size)
+                               : own_rows<std::int64_t>(name, offsets, values, to->size);
+  const std::shared_ptr<mesh::MapTable> table(owned, owned->table.get());
+  check_range(MapState{from, to, table, name});
+  const std::string counted = name + "_counts";
+  const View counts{owned->counts.data(), 4, owned->counts.size(), 1};
+  auto made = std::make_shared<DataState>(
+      from, nullptr, buffer_of(counts, fmt::format("Dat '{}'", counted)), "Dat", counted);
+  made->counted = table;
+  return std::make_shared<const MapState>(
+      MapState{from, to, table, std::move(name), {}, std::move(made), typical_of(owned->counts)});
+}
+
+const DataPointer& counts_of(const MapState& map) {
+  return map.counts;
+}
+
+std::span<const std::int32_t> count_values(const MapState& map) {
+  return {static_cast<const std::int32_t*>(map.counts->buffer->data()),
+          static_cast<std::size_t>(map.from->size)};
 }
 
 DataPointer made_dat(const SetPointer& set, const View& values, std::string name) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,12 +17,12 @@
 /// Loops written by `pyop2cxx generate`, for programs in C++.
 ///
 /// Sets, Subsets, Maps, Dats, Mats, Globals and Consts are handles: copies are the same object.
-/// Values of Maps, Dats, Mats, Globals and Consts stay in place, in memory of the program, and the
-/// memory must outlive every object and Loop with access. A device has copies of them. After a loop
-/// on a device, a program calls read() before each read of memory, and values() before each write.
-/// The last handle of an object brings back values that are newer on a device. Errors are
-/// exceptions: UsageError for a caller's mistake, UnsupportedError for a limit of the generated
-/// code, ExecutionError for a failed loop. All are op2::Error.
+/// Values of Maps other than ragged ones, Dats, Mats, Globals and Consts stay in place, in memory
+/// of the program, and the memory must outlive every object and Loop with access. A device has
+/// copies of them. After a loop on a device, a program calls read() before each read of memory, and
+/// values() before each write. The last handle of an object brings back values that are newer on a
+/// device. Errors are exceptions: UsageError for a caller's mistake, UnsupportedError for a limit
+/// of the generated code, ExecutionError for a failed loop. All are op2::Error.
 namespace op2 {
 
 /// @brief Options of all loops made from now on.
@@ -141,7 +142,41 @@ class Map {
   api::MapPointer state_;
 };
 
+/// @brief The targets in a Set of the entities of another, of each as many as it has: the corners
+/// of polygons.
+///
+/// Begins and entries are copied, and stay as they are. A loop reads the numbers of entries as an
+/// argument of its own: generated functions take them from the Map.
+template <class Index = std::int32_t>
+class RaggedMap {
+ public:
+  /// @param[in] offsets [from.size() + 1] Where the rows begin in @p values, and the end.
+  /// @param[in] values Row by row; entries in [0, to.size()).
+  /// @throws UsageError if the offsets fall, are of another number, or begin or end elsewhere than
+  /// the values, or an entry is out of range; or if the source is an ExtrudedSet.
+  RaggedMap(const Set& from, const Set& to, std::span<const Index> offsets,
+            std::span<const Index> values, std::string name = "map")
+      : state_(api::made_ragged_map(
+            from.state(), to.state(), {offsets.data(), sizeof(Index), offsets.size(), 1},
+            {values.data(), sizeof(Index), values.size(), 1}, std::move(name))) {
+    static_assert(sizeof(Index) == 4 || sizeof(Index) == 8);
+  }
+
+  /// @brief The number of entries of each row, [from.size()].
+  [[nodiscard]] std::span<const std::int32_t> counts() const { return api::count_values(*state_); }
+  [[nodiscard]] const api::MapPointer& state() const { return state_; }
+
+ private:
+  api::MapPointer state_;
+};
+
 namespace api {
+
+/// @brief A Map, ragged or not.
+template <class M>
+concept AnyMap = requires(const M& map) {
+  { map.state() } -> std::same_as<const MapPointer&>;
+};
 
 /// @brief A view of values of the program: the base of Dat, Mat and Global.
 template <class T>
@@ -189,8 +224,8 @@ class Dat : public api::Held<T> {
 /// behind the other.
 struct Coupling {
   /// @param[in] region Of Maps that start on columns: the cells whose targets are coupled.
-  template <int R, class I, int C, class J>
-  Coupling(const Map<R, I>& rows, const Map<C, J>& columns, Region region = Region::all)
+  template <api::AnyMap Rows, api::AnyMap Columns>
+  Coupling(const Rows& rows, const Columns& columns, Region region = Region::all)
       : maps{rows.state(), columns.state(), region} {}
 
   api::MapPair maps;

@@ -66,6 +66,12 @@ struct MapPair {
                                         std::string name);
 [[nodiscard]] MapPointer made_map(const SetPointer& from, const SetPointer& to, const View& values,
                                   Offset offset, std::string name);
+/// @param[in] offsets [from size + 1] and @p values are copied.
+[[nodiscard]] MapPointer made_ragged_map(const SetPointer& from, const SetPointer& to,
+                                         const View& offsets, const View& values, std::string name);
+/// @brief The numbers of entries of a ragged Map's rows, which loops read.
+[[nodiscard]] const DataPointer& counts_of(const MapState& map);
+[[nodiscard]] std::span<const std::int32_t> count_values(const MapState& map);
 [[nodiscard]] DataPointer made_dat(const SetPointer& set, const View& values, std::string name);
 /// @param[in] kind The kind in messages: "Global", "Const".
 [[nodiscard]] DataPointer made_global(const View& values, const char* kind, std::string name);

@@ -18,6 +18,7 @@ from pyop2cxx.ahead.functions import (
 )
 from pyop2cxx.ahead.records import homes_of, is_extruded, pairs_of, sets_of
 from pyop2cxx.data.mats import Mat
+from pyop2cxx.data.ragged import RaggedMap
 from pyop2cxx.runtime.frames import render
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
@@ -173,7 +174,9 @@ class _Check:
             "size": before.size,
             "memory": values,
             "is_const": is_fixed,
-            "arguments": ", ".join([*self._made_of(thing), values, *offset_of(thing), more]),
+            "arguments": ", ".join(
+                [*self._made_of(thing), _given(thing, values), *offset_of(thing), more]
+            ),
         }
 
     def _type_of(self, thing: Any) -> str:
@@ -201,3 +204,11 @@ class _Check:
         found = unused(wanted, self._taken)
         self._taken.add(found)
         return found
+
+
+def _given(thing: Any, values: str) -> str:
+    """Return the values of an object as constructors take them: of a ragged Map begins first."""
+    if not isinstance(thing, RaggedMap):
+        return values
+    n = thing.iterset.size + 1
+    return f"std::span({values}).first({n}), std::span({values}).subspan({n})"

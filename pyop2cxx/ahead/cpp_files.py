@@ -283,6 +283,12 @@ def _map(function: Function, map_: str | int) -> str:
     return f"{map_}.state()"
 
 
+def _state(function: Function, i: int, name: str) -> str:
+    if i in function.counts:
+        return f"op2::api::counts_of(*{name}.state())"
+    return f"{name}.state()"
+
+
 def _columns(function: Function) -> str:
     if not function.columns:
         return "op2::Layers::none" if function.paths else ""
@@ -302,7 +308,8 @@ def _defined(name: str, function: Function, compiled: Sequence[Compiled]) -> dic
         "parameters": _parameters(function),
         "spaces": ", ".join(map(str, function.spaces)),
         "data": ", ".join(
-            f"{{{data}.state(), {row}, {column}}}" for data, row, column in function.data
+            f"{{{_state(function, i, data)}, {row}, {column}}}"
+            for i, (data, row, column) in enumerate(function.data)
         ),
         "index_bytes": function.index_bytes,
         "slots": function.slots,
@@ -321,13 +328,17 @@ def _code(code: Compiled) -> dict[str, Any]:
         for target, symbol in code.images
     )
     measured = f", {json.dumps(code.key)}, {json.dumps(code.way)}" if code.key else ""
+    longest = ", ".join(map(str, code.longest)) if any(code.longest) else ""
+    of_device = (
+        f", {{{images}}}, {json.dumps(code.for_processor)}, {json.dumps(code.padded)}, "
+        f"{code.wide_bytes}{measured}"
+    )
+    if not (images or measured):
+        of_device = ""
     return {
         "backend": code.backend,
         "symbol": "nullptr" if images else code.symbol,
-        "rest": f"{{{images}}}, {json.dumps(code.for_processor)}, {json.dumps(code.padded)}, "
-        f"{code.wide_bytes}{measured}"
-        if images or measured
-        else "",
+        "rest": f", {{{longest}}}" + of_device if longest or of_device else "",
         "executable": json.dumps(code.executable),
         "block_size": code.block_size,
         "injective": ", ".join(json.dumps(flag) for flag in code.injective),

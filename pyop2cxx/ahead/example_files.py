@@ -105,7 +105,11 @@ class _Example:
         elif isinstance(thing, Map):
             index = _WIDE if _WIDE in of_type else "int"
             offset = "".join(f", {one}" for one in offset_of(thing))
-            about = {"index": index, "arity": thing.arity, "offset": offset}
+            begins, n = "", f"{homes[0]}.size() + 1"
+            if thing.is_ragged:  # rows of one entry each
+                begins = f"around<{index}>({n}, {n}), "
+            arity = 1 if thing.is_ragged else thing.arity
+            about = {"index": index, "arity": arity, "offset": offset, "begins": begins}
             self._objects["maps"].append({**made, **about})
         else:
             self._objects["data"].append(self._data(thing, made, couplings))

@@ -8,10 +8,12 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.arrays import MOST_INT32
 from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.ragged import Counts, RaggedMap
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.loop.symbolic import aliases
 from pyop2cxx.pipeline import tuning as tuning_numbers
@@ -86,6 +88,7 @@ class Function:
         iterset: Name of the visited Set or Subset.
         data: For each argument of the loop: name of the object, index of the Map to rows, index of
             the Map to a matrix's columns; -1 for none.
+        counts: The arguments with the counts of ragged Maps: they name the Map.
         maps: Names of the Maps; for the Map from each column to the base entity, the bytes of an
             entry.
         constants: Names of the Consts.
@@ -110,6 +113,7 @@ class Function:
     spaces: tuple[int, ...]
     index_bytes: int
     slots: int
+    counts: tuple[int, ...] = ()
     columns: str = ""
     periodic: bool = False
     facets: bool = False
@@ -141,6 +145,7 @@ class Compiled:
         executable: The executable, as canonical text.
         block_size: Elements of a block; 0 for chosen from the size.
         injective: For each Map whether the code requires distinct targets.
+        longest: For each Map how many entries a row may have; 0 for any number.
         position_bytes: Of places in rows of matrices.
         tuning: Tuning numbers other than the defaults.
         images: Images for devices: kind of device, and name.
@@ -157,6 +162,7 @@ class Compiled:
     executable: str
     block_size: int
     injective: tuple[bool, ...]
+    longest: tuple[int, ...]
     position_bytes: int
     tuning: Mapping[str, bool | int | float]
     images: tuple[tuple[str, str], ...]
@@ -187,6 +193,7 @@ def compiled_of(
         executable=about["executable"],
         block_size=loop.options.block_size,
         injective=tuple(facts.injective for facts in request.map_facts),
+        longest=_longest(loop, request),
         position_bytes=options.widths.position_bytes,
         tuning=tuning_numbers.changed(facts, options.tuning),
         images=tuple((target, f"{symbol}_{n}") for n, target in enumerate(targets)),
@@ -195,6 +202,14 @@ def compiled_of(
         padded=options.widths.padded,
         wide_bytes=options.widths.index_bytes,
     )
+
+
+def _longest(loop: Any, request: Request) -> tuple[int, ...]:
+    """Return the entries that a row of each Map may have, where elements' values are packed."""
+    maps = loop.symbolic().maps
+    packed = _core.packed_ragged(request.loop, list(request.map_facts), request.options)
+    found = {map_.uid for i in packed for map_ in loop.parts[i].maps if map_.is_ragged}
+    return tuple(_core.MOST_RAGGED if map_.uid in found else 0 for map_ in maps)
 
 
 def function_of(loop: Any, built: Symbolic, name: str) -> tuple[Function, tuple[Any, ...]]:
@@ -214,14 +229,18 @@ def function_of(loop: Any, built: Symbolic, name: str) -> tuple[Function, tuple[
     _check_memory(loop.parts)
     names = _Names()
     iterset = names.of(loop.iterset)
-    data = tuple((names.of(part.owner), *_map_numbers(part, built)) for part in loop.parts)
+    owners = [_owner(part) for part in loop.parts]
+    data = tuple(
+        (names.of(owner), *_map_numbers(part, built))
+        for owner, part in zip(owners, loop.parts, strict=True)
+    )
     maps = tuple(
         _entry_bytes(map_) if map_.is_of_columns else names.of(_whole(map_)) for map_ in built.maps
     )
     constants = tuple(names.of(constant) for constant in built.constants)
     things: list[tuple[str, Any]] = [(type(loop.iterset).__name__, loop.iterset)]
-    for part in loop.parts:
-        things.append((_data_type(part), part.owner))
+    for owner, part in zip(owners, loop.parts, strict=True):
+        things.append((_data_type(part) if owner is part.owner else map_type(owner), owner))
         whole = (_whole(map_) for map_ in part.maps if not map_.is_of_columns)
         things += [(map_type(map_), map_) for map_ in whole]
     things += [
@@ -242,10 +261,16 @@ def function_of(loop: Any, built: Symbolic, name: str) -> tuple[Function, tuple[
         spaces=built.spaces,
         index_bytes=_index_bytes(items),
         slots=built.loop.n_slots(),
+        counts=tuple(i for i, part in enumerate(loop.parts) if isinstance(part.data, Counts)),
         paths=_paths(built, items),
         **_columns(items, [*parameters]),
     )
     return made, tuple(thing for _, thing in parameters.values())
+
+
+def _owner(part: Part) -> Any:
+    """Return the object that C++ is given for an argument: for counts the ragged Map."""
+    return part.data.of_map if isinstance(part.data, Counts) else part.owner
 
 
 def region_of(loop: Any) -> str:
@@ -279,7 +304,7 @@ def _paths(built: Symbolic, items: Items) -> tuple[_Path, ...]:
     if not any(rows):
         return ()
     return tuple(
-        (len(own) or map_.arity, map_.width, own)
+        (0, 0, ()) if map_.is_ragged else (len(own) or map_.arity, map_.width, own)
         for own, map_ in zip(rows, built.maps, strict=True)
     )
 
@@ -354,11 +379,7 @@ def _check_part(part: Part) -> None:
     if part.is_of_matrix:
         _check_matrix(part)
     for map_ in part.maps:
-        if map_.is_ragged:
-            raise NoFunctionError(
-                f"'{name}' is reached by the ragged Map '{map_.name}', which C++ does not have yet"
-            )
-        if type(_whole(map_)) is not Map and not isinstance(map_, ColumnMap):
+        if type(_whole(map_)) not in (Map, RaggedMap) and not isinstance(map_, ColumnMap):
             raise NoFunctionError(f"'{name}' is reached by Map '{map_.name}', made of others")
 
 
@@ -401,6 +422,8 @@ def object_type(thing: Any) -> str:
     Raises:
         NoFunctionError: The object has no type.
     """
+    if isinstance(thing, Counts):
+        thing = thing.of_map
     if type(thing) in (Set, Subset, ExtrudedSet):
         return set_type(thing)
     if type(thing) is Map:
@@ -437,6 +460,8 @@ def offset_of(thing: Any) -> list[str]:
 def map_type(map_: Map) -> str:
     """Return the type of a Map."""
     is_wide = _entry_bytes(map_) == _WIDE
+    if map_.is_ragged:
+        return f"RaggedMap<{'std::int64_t' if is_wide else ''}>"
     return f"Map<{map_.arity}, std::int64_t>" if is_wide else f"Map<{map_.arity}>"
 
 
@@ -453,7 +478,9 @@ def _uses(loop: Any, names: _Names) -> list[tuple[str, str]]:
             how += f" of value {part.component}"
         if part.maps and not part.maps[0].is_of_columns:
             how += f" by {' and '.join(_by(map_, names) for map_ in part.maps)}"
-        found.setdefault(names.of(part.owner), []).append(how)
+        if isinstance(part.data, Counts):
+            how = "its counts are read"
+        found.setdefault(names.of(_owner(part)), []).append(how)
         if isinstance(loop, GroupLoop):
             if part.data.name in loop.dropped and part.access != READ:
                 found[names.of(part.owner)].append("not stored")

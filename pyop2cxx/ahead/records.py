@@ -13,6 +13,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mats import Mat
+from pyop2cxx.data.ragged import RaggedMap
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
@@ -111,7 +112,7 @@ def pairs_of(mat: Any) -> list[tuple[Map, Map]]:
     rows, columns = sparsity.dsets
     found = []
     for row, column, regions in sparsity.given.get((0, 0), ()):
-        if type(row) is not Map or type(column) is not Map or regions:
+        if {type(row), type(column)} - {Map, RaggedMap} or regions:
             raise NoRecordError(f"'{sparsity.name}' was not made from pairs of whole Maps")
         found.append((row, column))
     if (rows.set is columns.set) != (sparsity.diagonal_block and rows == columns):
@@ -195,6 +196,8 @@ def values_of(thing: Any, part: Part | None = None) -> Array | None:
     if isinstance(thing, Map):
         _check_whole(thing.iterset)
         _check_whole(thing.toset)
+        if isinstance(thing, RaggedMap):
+            return np.concatenate((thing.offsets, thing.values))
         values: Array = np.array(thing.values)
         if values.size and values.min() < 0:
             raise NoRecordError(f"'{thing.name}' leads nowhere from some entities")

@@ -76,6 +76,58 @@ TEST_F(GeneratedLoop, WorksOnTheUsersMemory) {
   EXPECT_EQ(sums, (std::vector<double>{2.0, 12.0}));
 }
 
+/// What a compiled loop that adds up the entries of ragged rows is.
+int gather_rows(const op2_context_v1* /*context*/, long begin, long end, void* const* argv,
+                unsigned int /*argc*/) {
+  auto* sums = static_cast<double*>(argv[0]);
+  const auto* source = static_cast<const double*>(argv[1]);
+  const auto* counts = static_cast<const std::int32_t*>(argv[2]);
+  const auto* rows = static_cast<const std::int32_t*>(argv[3]);
+  for (long n = begin; n < end; ++n) {
+    for (int i = 0; i < counts[n]; ++i) sums[n] += source[rows[rows[n] + i]];
+  }
+  return 0;
+}
+
+TEST_F(GeneratedLoop, GoesByRaggedMaps) {
+  exec::Executable of_rows;
+  of_rows.name = "gather";
+  of_rows.strategy = "direct";
+  of_rows.arguments = {{"sums", {DType::float64, false, true}, true, abi::Role::data, 0},
+                       {"source", {DType::float64, true, true}, true, abi::Role::data, 1},
+                       {"counts", {DType::int32, true, true}, true, abi::Role::data, 2},
+                       {"rows", {DType::int32, true, true}, true, abi::Role::map, 0}};
+  of_rows.data = {{Access::inc}, {Access::read}, {Access::read, DType::int32, DType::int32}};
+  const std::string of_gather = exec::canonical(of_rows);
+  const auto ragged = [this](std::vector<std::int32_t> offsets, std::vector<std::int32_t> entries) {
+    return RaggedMap<>(cells, edges, offsets, entries, "edges_of");
+  };
+  const RaggedMap<> map = ragged({0, 3, 4}, {0, 2, 2, 1});
+  const auto made_by = [&](const RaggedMap<>& by, const RaggedMap<>& counted, int longest) {
+    const LoopText loop{
+        "gather", {0}, {{"sequential", gather_rows, of_gather.c_str(), 0, {false}, {}, {longest}}}};
+    return made_loop(
+        loop, cells,
+        {{{target.state(), -1}, {source.state(), 0}, {counts_of(*counted.state()), -1}},
+         {by.state()},
+         {}});
+  };
+  made_by(map, map, 3)();
+  EXPECT_EQ(sums, (std::vector<double>{9.0, 2.0}));
+  made_by(map, ragged({0, 3, 4}, {0, 0, 0, 0}), 0)();  // as long, row by row
+  EXPECT_EQ(sums, (std::vector<double>{18.0, 4.0}));
+  EXPECT_EQ(message_of<UsageError>([&] {
+              (void)made_by(map, ragged({0, 1, 4}, {0, 1, 1, 1}), 0);
+            }),
+            "par_loop 'gather': it reads Dat 'edges_of_counts', but goes by Map 'edges_of', whose "
+            "rows are of other lengths; pass one Map for both");
+  EXPECT_EQ(
+      message_of<UsageError>([&] { (void)made_by(map, map, 2); }),
+      "par_loop 'gather': row 0 of Map 'edges_of' has 3 entries, and here a row may have 2, as "
+      "an element's values are packed");
+  EXPECT_EQ(sums, (std::vector<double>{18.0, 4.0}));
+}
+
 TEST_F(GeneratedLoop, ObjectsHaveToBelongTogether) {
   const auto message = [&](auto&&... objects) {
     return message_of<UsageError>([&] { (void)made(objects...); });

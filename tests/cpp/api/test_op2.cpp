@@ -128,6 +128,64 @@ TEST_F(Matrices, WhatIsWrongIsSaid) {
             "Mat 'a': expected 14 values (2 for each of the 7 entries of Sparsity 's'), got 7");
 }
 
+TEST(Objects, RaggedMapsHaveRowsOfTheirOwnLength) {
+  const Set cells(3, "cells");
+  const Set faces(5, "faces");
+  std::vector<std::int32_t> offsets{0, 3, 3, 5};
+  std::vector<std::int32_t> entries{0, 1, 2, 2, 4};
+  const RaggedMap<> map(cells, faces, offsets, entries, "faces_of");
+  entries[0] = offsets[1] = 9;  // copied
+  const mesh::MapTable& table = *map.state()->table;
+  std::vector<std::int64_t> visited;
+  for (std::int64_t row = 0; row < 3; ++row) {
+    table.visit(row, [&](int slot, std::int64_t target) {
+      visited.insert(visited.end(), {row, slot, target});
+    });
+  }
+  EXPECT_EQ(visited, (std::vector<std::int64_t>{0, 0, 0, 0, 1, 1, 0, 2, 2, 2, 0, 2, 2, 1, 4}));
+  const std::span<const std::int32_t> counts = map.counts();
+  EXPECT_EQ(std::vector<std::int32_t>(counts.begin(), counts.end()),
+            (std::vector<std::int32_t>{3, 0, 2}));
+  EXPECT_EQ(map.state()->typical_arity, 3);  // the root of 13 / 3
+  EXPECT_EQ(api::counts_of(*map.state())->name, "faces_of_counts");
+  const std::vector<std::int64_t> wide_offsets{0, 1, 1, 1};
+  const std::vector<std::int64_t> wide_entries{4};
+  const RaggedMap<std::int64_t> wide(cells, faces, wide_offsets, wide_entries);
+  EXPECT_EQ(wide.state()->table->index_bytes(), 8);
+  const Sparsity places(faces, faces, {{map, map}});
+  EXPECT_EQ(places.n_entries(), 13);  // 9 and 4, of which (2, 2) is one, and (3, 3)
+}
+
+TEST(Objects, WrongRaggedMapsAreNamed) {
+  const Set cells(2, "cells");
+  const Set faces(5, "faces");
+  const auto message = [&](const std::vector<std::int32_t>& offsets,
+                           const std::vector<std::int32_t>& values) {
+    return message_of<UsageError>(
+        [&] { (void)RaggedMap<>(cells, faces, offsets, values, "faces_of"); });
+  };
+  EXPECT_EQ(message({0, 1}, {0}),
+            "RaggedMap 'faces_of' from Set 'cells': expected 3 offsets, where the 2 rows begin and "
+            "the last one ends, got 2");
+  EXPECT_EQ(message({1, 1, 1}, {}), "RaggedMap 'faces_of': offsets must begin at 0, got 1");
+  EXPECT_EQ(message({0, 2, 1}, {0}),
+            "RaggedMap 'faces_of': offsets fall at row 1, from 2 to 1; a row ends where the next "
+            "one begins");
+  EXPECT_EQ(message({0, 1, 2}, {0}),
+            "RaggedMap 'faces_of': offsets end at 2, but there are 1 values");
+  EXPECT_EQ(message({0, 1, 3}, {0, 4, 5}),
+            "Map 'faces_of': row 1, slot 1 is 5, but Set 'faces' has entities 0 to 4; is the "
+            "numbering from 1, or the Map's target another Set?");
+  const ExtrudedSet columns(cells, 3);
+  EXPECT_EQ(
+      message_of<UsageError>([&] {
+        const std::vector<std::int32_t> none{0, 0, 0};
+        (void)RaggedMap<>(columns, faces, none, std::span<const std::int32_t>(), "up");
+      }),
+      "RaggedMap 'up': Set 'cells_extruded' is extruded; a ragged Map is between Sets without "
+      "layers");
+}
+
 TEST(Options, ThreadsAreNotNegative) {
   EXPECT_EQ(message_of<UsageError>([] {
               init({"sequential", -1});

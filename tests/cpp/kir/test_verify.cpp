@@ -173,6 +173,20 @@ TEST(Verify, PacksFitTheirRows) {
                     "'stride' is not declared"));
 }
 
+TEST(Verify, PositionsOfRaggedMapsHaveABegin) {
+  Entries entries{DType::float64, 3, 3, 1, 1, "x", "x_map", "x_map", "x_map", name("n")};
+  const auto insert = [&entries] {
+    return failure_in_body({MatInsert{"pack", entries, Update::add, Sync::none}});
+  };
+  EXPECT_EQ(insert(), "");
+  entries.n_columns = integer(2);
+  EXPECT_TRUE(names(insert(), "positions that begin elsewhere than those of a ragged Map"));
+  entries.begin = name("unknown");
+  EXPECT_TRUE(names(insert(), "'unknown' is not declared"));
+  entries.begin = integer(0);
+  EXPECT_EQ(insert(), "");
+}
+
 TEST(Verify, WhatIsSaidOfListedRowsHoldsForEach) {
   const auto entry = [](const Expr& i) { return element("x_map", name("n") * integer(3) + i); };
   const auto gather_of = [](const ListedRows& rows) {
