@@ -28,6 +28,7 @@ const std::map<std::string, std::string_view cg::Dialect::*>& words_of_dialects(
       {"local", &Dialect::local},
       {"restrict_word", &Dialect::restrict_word},
       {"barrier", &Dialect::barrier},
+      {"warp_barrier", &Dialect::warp_barrier},
       {"global_barrier", &Dialect::global_barrier},
       {"global_id", &Dialect::global_id},
       {"block_id", &Dialect::block_id},

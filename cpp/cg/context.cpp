@@ -26,7 +26,8 @@ struct State {
   std::map<std::string, std::string, std::less<>> helpers;  // key to name
   NameSet texts_once;                                       // of top_level_once()
   std::int64_t n_constant_bytes = 0;                        // of tables in constant memory
-  std::string fault;                                        // what a destructor could not throw
+  bool has_warp_blocks = false;
+  std::string fault;  // what a destructor could not throw
 
   [[nodiscard]] Body& body(std::string_view what) const {
     if (bodies.empty()) {
@@ -383,7 +384,12 @@ void Context::pragma(std::string_view text) {
 }
 
 void Context::barrier() {
-  statement(dialect().barrier);
+  const std::string_view of_warp = dialect().warp_barrier;
+  statement(state_->has_warp_blocks && !of_warp.empty() ? of_warp : dialect().barrier);
+}
+
+void Context::use_warp_barriers() {
+  state_->has_warp_blocks = true;
 }
 
 }  // namespace op2::cg

@@ -174,6 +174,8 @@ class Context {
   void pragma(std::string_view text);
   /// @brief The dialect's barrier. Nothing is moved across it.
   void barrier();
+  /// @brief From now on barriers are those of a warp: no block has more lanes.
+  void use_warp_barriers();
 
  private:
   std::unique_ptr<detail::State> state_;

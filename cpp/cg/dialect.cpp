@@ -103,6 +103,7 @@ const Dialect& make_cuda() {
       .local = "__shared__",
       .restrict_word = "__restrict__",
       .barrier = "__syncthreads();",
+      .warp_barrier = "__syncwarp();",
       .global_barrier = "__syncthreads();",
       .global_id = "(blockIdx.x * blockDim.x + threadIdx.x)",
       .block_id = "blockIdx.x",

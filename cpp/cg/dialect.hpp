@@ -25,6 +25,7 @@ struct Dialect {
   std::string_view to_local = {};  ///< What a pointer to such storage leads to, before its type.
   std::string_view restrict_word = {};
   std::string_view barrier = {};         ///< One line: every lane of the block has arrived.
+  std::string_view warp_barrier = {};    ///< The same for blocks of one warp; empty: `barrier`.
   std::string_view global_barrier = {};  ///< The same, and sees what the others wrote to arguments.
   std::string_view global_id = {};
   std::string_view block_id = {};

@@ -178,6 +178,8 @@ class Launches {
         return fmt::format(" in {} blocks", items);
       case kir::Grid::single:
         return " in one block";
+      case kir::Grid::teams:
+        return fmt::format(" in {} blocks, each with all lanes of a team", items);
     }
     throw InternalError("launch_comment: not a Grid");
   }

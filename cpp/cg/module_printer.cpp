@@ -137,6 +137,7 @@ class Printer {
 
   void function(const kir::Function& function) {
     spelled_ = Spelling(context_.dialect(), function.parameters, function.body);
+    n_lanes_ = function.has_all_lanes ? function.max_lanes : 0;
     const Scope scope = context_.function(head(function));
     for (const kir::Parameter& parameter : function.parameters) explain(parameter);
     if (function.is_kernel) {
@@ -575,7 +576,7 @@ class Printer {
       case kir::Builtin::lane_id:
         return number(dialect.lane_id);
       case kir::Builtin::n_lanes:
-        return number(dialect.n_lanes);
+        return n_lanes_ > 0 ? std::to_string(n_lanes_) : number(dialect.n_lanes);
       case kir::Builtin::global_id:
         return number(dialect.global_id);
       case kir::Builtin::n_global:
@@ -678,6 +679,7 @@ class Printer {
   std::map<std::string, kir::VariableType> packs_;  // arrays of vectors
   std::set<std::string> explained_;                 // arrays
   std::size_t n_before_start_ = 0;                  // statements of the kernel's loop
+  int n_lanes_ = 0;                                 // of each block of the kernel; 0: any number
 };
 
 }  // namespace

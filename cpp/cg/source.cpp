@@ -13,6 +13,7 @@ namespace op2::cg {
 Sections print_source(const kir::Module& module, const Dialect& dialect, bool line_markers,
                       const std::string& linkage) {
   Context context(dialect);
+  if (module.blocks_are_warps) context.use_warp_barriers();
   reserve_names(context, module);
   std::vector<std::string> entries;
   for (const kernel::KernelPtr& kernel : module.kernels) {

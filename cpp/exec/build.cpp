@@ -47,6 +47,8 @@ GridKind translated(kir::Grid grid) {
       return GridKind::blocks;
     case kir::Grid::single:
       return GridKind::single;
+    case kir::Grid::teams:
+      return GridKind::teams;
   }
   throw InternalError("translated: not a Grid");
 }

@@ -15,7 +15,6 @@ namespace op2::exec {
 namespace {
 
 constexpr std::array<std::string_view, 7> signs = {"+", "-", "*", "/", "%", "<", "=="};
-constexpr std::array<std::string_view, 3> grid_names = {"items", "blocks", "single"};
 
 /// Names are identifiers, and texts of C have no quotation marks: nothing is escaped.
 class JsonWriter {

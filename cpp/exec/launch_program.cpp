@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::array<std::string_view, 8> operators = {"add",    "subtract", "multiply", "divide",
                                                        "modulo", "less",     "equal",    "least"};
-constexpr std::array<std::string_view, 3> grids = {"items", "blocks", "single"};
 
 // ------------------------------------------------------------------------------- who asks what
 
@@ -131,7 +130,9 @@ class Writer {
     write(node.extent);
   }
   void fields(const LaunchStep& node) {
-    out_.open("launch").number(node.kernel).text(grids.at(static_cast<std::size_t>(node.grid)));
+    out_.open("launch")
+        .number(node.kernel)
+        .text(grid_names.at(static_cast<std::size_t>(node.grid)));
     write(node.items);
     for (const auto& argument : node.arguments) {
       if (const auto* slot = std::get_if<MemorySlot>(&argument)) {
@@ -271,9 +272,9 @@ class Reader {
     LaunchStep made;
     made.kernel = below(n_kernels_, "the number of a kernel");
     const std::string grid = in_.text();
-    const auto* known = std::ranges::find(grids, grid);
-    if (known == grids.end()) in_.fail("a kind of grid before");
-    made.grid = static_cast<GridKind>(known - grids.begin());
+    const auto* known = std::ranges::find(grid_names, grid);
+    if (known == grid_names.end()) in_.fail("a kind of grid before");
+    made.grid = static_cast<GridKind>(known - grid_names.begin());
     made.items = value();
     while (!in_.is_at_close()) {
       const std::string_view kind = in_.open();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -122,7 +123,11 @@ enum class GridKind : std::uint8_t {
   items,   ///< enough lanes for the items, or fewer with a stride
   blocks,  ///< as many blocks as there are items
   single,  ///< a single block
+  teams,   ///< as many blocks as there are items, each of LaunchedKernel::max_lanes lanes
 };
+/// @brief Names of all GridKind in texts.
+inline constexpr std::array<std::string_view, 4> grid_names = {"items", "blocks", "single",
+                                                               "teams"};
 
 /// @brief Nothing is launched for no items.
 struct LaunchStep {

@@ -308,7 +308,7 @@ struct Structure {
 /// shared memory. Callers put barriers around the call.
 struct TeamFunction {
   FunctionDef function;
-  int n_lanes = 0;  ///< that have work at the same time; any number is right
+  int n_lanes = 0;  ///< of a block; a function with arrays of its own needs all of them
   std::int64_t n_shared = 0;
   bool operator==(const TeamFunction&) const = default;
 };
@@ -347,8 +347,9 @@ struct TeamForm {
   /// The entry function has three more parameters: the lane, the number of lanes, and an array of
   /// `n_shared` numbers of type `base` that all lanes of the block see.
   KernelBody body;
-  int n_lanes = 0;  ///< that have work at the same time; any number is right
+  int n_lanes = 0;  ///< of a block
   std::int64_t n_shared = 0;
+  std::int64_t n_own = 0;  ///< numbers in arrays of a lane, kept in registers
   Base base = Base::float64;
   std::set<int> shared_parameters = {};  ///< that must lead to memory of the block
 };

@@ -221,6 +221,36 @@ class Spread {
   bool is_possible_ = true;
 };
 
+/// @brief The numbers in arrays of @p function itself. Registers have no addresses, so loops that
+/// all lanes go through alike are written out where there are arrays.
+std::int64_t kept_in_registers(FunctionDef& function) {
+  std::int64_t n_numbers = 0;
+  for_each_body(function.body, [&](Body& body) {
+    for (const Stmt& stmt : body) {
+      const auto* declared = std::get_if<Declare>(&stmt.node);
+      if (declared == nullptr) continue;
+      for (const Variable& variable : declared->variables) {
+        if (variable.type.is_array()) n_numbers += variable.type.derivation.front().extent;
+      }
+    }
+  });
+  if (n_numbers == 0) return 0;
+  const std::string& lane = function.parameters.at(function.parameters.size() - 3).name;
+  for_each_body(function.body, [&](Body& body) {
+    for (Stmt& stmt : body) {
+      auto* loop = std::get_if<For>(&stmt.node);
+      if (loop == nullptr) continue;
+      bool is_by_lane = false;
+      for_each_expr_in(loop->init, [&](const Expr& expr) {
+        const auto* name = std::get_if<Name>(&expr.node);
+        is_by_lane |= name != nullptr && name->name == lane;
+      });
+      loop->is_unrolled = !is_by_lane;
+    }
+  });
+  return n_numbers;
+}
+
 /// @brief Rewrites the entry function.
 class TeamCalls {
  public:
@@ -532,10 +562,12 @@ class TeamCalls {
       if (function.name != entry.name && used.contains(function.name))
         body.functions.push_back(function);
     }
+    std::int64_t n_own = 0;
     for (const TeamFunction& team : kernel_.team_functions) {
       if (!called_.contains(team.function.name)) continue;
       FunctionDef function = team.function;
       function.name = team_name(function.name);
+      n_own = std::max(n_own, kept_in_registers(function));
       for (Parameter& parameter : function.parameters) {
         parameter.type.is_shared = parameter.type.is_pointer();
       }
@@ -555,6 +587,7 @@ class TeamCalls {
     return {.body = infer_types(spelled(std::move(body))),
             .n_lanes = most_lanes_,
             .n_shared = n_placed_ + n_workspace_,
+            .n_own = n_own,
             .base = *base_,
             .shared_parameters = std::move(of_team)};
   }

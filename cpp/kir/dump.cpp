@@ -93,6 +93,8 @@ std::string_view symbol(Grid grid) {
       return "blocks";
     case Grid::single:
       return "single";
+    case Grid::teams:
+      return "teams";
   }
   return "";
 }

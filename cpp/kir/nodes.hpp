@@ -289,6 +289,7 @@ enum class Grid : std::uint8_t {
   items,   ///< enough for `items` work items; the function strides, so that any number is right
   blocks,  ///< `items` blocks
   single,  ///< one block; `items` is 1
+  teams,   ///< `items` blocks of exactly Function::max_lanes lanes
 };
 
 /// @brief Run a function on the device; later launches see what it wrote. Only in Module::launch.
@@ -509,6 +510,7 @@ struct Function {
   bool is_kernel = false;  ///< launched from the host
   int max_lanes = 0;       ///< of a kernel: the most lanes a block may have; 0: any number
   int least_blocks = 0;    ///< of `max_lanes`: a multiprocessor shall hold so many; 0: any number
+  bool has_all_lanes = false;  ///< each block has `max_lanes`: all launches are Grid::teams
 };
 
 struct Module {
@@ -531,7 +533,8 @@ struct Module {
   /// Loops of `kernel` along rows stay loops; 0 steps: none.
   kernel::RowLimits rows = {};
   kernel::Elementary elementary = {};  ///< where elementary functions of vectors come from
-  bool converts = false;  ///< memory may hold narrower numbers than what is computed with
+  bool converts = false;          ///< memory may hold narrower numbers than what is computed with
+  bool blocks_are_warps = false;  ///< no block has lanes of two warps
 };
 
 /// @brief True if the module's functions are launched on a grid.

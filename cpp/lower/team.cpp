@@ -6,12 +6,20 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "kernel/walk.hpp"
 #include "lower/make.hpp"
 #include "lower/passes.hpp"
 #include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
+
+/// More lanes than any device would take are never asked for, nor are they faster: where an
+/// element has more work, lanes do several parts.
+constexpr int most_lanes = 128;
+/// A lane loads so many numbers of an argument at once: with 32 products with vectors had too few
+/// registers, and 8 were as fast for all else (H200).
+constexpr int most_loads = 8;
 
 /// An element a block: all lanes load its packs into memory of the block, run the kernel's phases,
 /// and store the packs.
@@ -21,7 +29,9 @@ class Team {
       : builder_(builder),
         loop_(builder.request().loop),
         form_(*loop_.members.front().kernel->team),
-        races_(find_races(loop_, builder.request().maps)) {}
+        races_(find_races(loop_, builder.request().maps)),
+        warp_(std::max(builder.request().facts.warp, 1)),
+        is_gpu_(class_of(builder.request().facts) == DeviceClass::gpu) {}
 
   void run() {
     PackedLoop& packed = builder_.packed();
@@ -51,7 +61,7 @@ class Team {
                                    located(packed.items, std::move(element)))});
     builder_.add_kernel(function, Builder::with_range(packed.parameters), std::move(body));
     limit(builder_.module().functions.back());
-    builder_.finish({builder_.launch(function, kir::Grid::blocks, whole_end() - whole_begin(),
+    builder_.finish({builder_.launch(function, kir::Grid::teams, whole_end() - whole_begin(),
                                      {{"begin", whole_begin()}, {"end", whole_end()}})},
                     kir::integer(0));
     builder_.module().items = kir::Items::elements;
@@ -68,20 +78,41 @@ class Team {
       parameters[at].type.is_shared = true;
     }
     made->parameters = parameters;
+    if (!is_gpu_) roll(*made->body);
     return made;
+  }
+
+  /// Processors have no registers for arrays, and PoCL's compiler breaks down where loops with
+  /// barriers are written out.
+  static void roll(kernel::KernelBody& body) {
+    for (kernel::FunctionDef& function : body.functions) {
+      kernel::for_each_body(function.body, [](kernel::Body& stmts) {
+        for (kernel::Stmt& stmt : stmts) {
+          if (auto* loop = std::get_if<kernel::For>(&stmt.node)) loop->is_unrolled = false;
+        }
+      });
+    }
   }
 
   /// A warp is started whole; a lane that has no work waits at barriers. So many lanes shall be on
   /// a multiprocessor that each has 168 registers of 255: Q4 gained a fifth, Q6 nothing, and with
   /// 128 it lost a fifth. Functions of dense algebra need fewer: with 64 registers products of 16 x
   /// 16 and 24 x 24 matrices gained a sixth, and with as many lanes as 32 x 32 have lost a tenth
-  /// (H200).
+  /// (H200). Functions with arrays in registers need those besides.
   void limit(kir::Function& function) const {
-    const bool is_light = !form_.shared_parameters.empty() && form_.n_lanes < 64;
-    const int resident_lanes = is_light ? 1024 : 384;
-    const int warp = std::max(builder_.request().facts.warp, 1);
-    function.max_lanes = (form_.n_lanes + warp - 1) / warp * warp;
+    const bool is_light =
+        !form_.shared_parameters.empty() && (form_.n_lanes < 64 || form_.n_own > 0);
+    const auto n_own = static_cast<int>(form_.n_own);
+    const int light_lanes = n_own == 0 ? 1024 : std::min(1024, 65536 / (48 + 2 * n_own));
+    const int resident_lanes = is_light ? light_lanes : 384;
+    function.max_lanes = lanes();
     function.least_blocks = std::max(resident_lanes / function.max_lanes, 1);
+    function.has_all_lanes = true;
+    builder_.module().blocks_are_warps = lanes() <= warp_;
+  }
+
+  [[nodiscard]] int lanes() const {
+    return std::min((form_.n_lanes + warp_ - 1) / warp_ * warp_, most_lanes);
   }
 
   [[nodiscard]] bool is_dat(std::size_t arg) const {
@@ -89,18 +120,22 @@ class Team {
            std::holds_alternative<ir::DirectDat>(loop_.args[arg]);
   }
 
+  /// Loads of all steps are under way at the same time: a GPU waits for memory once.
+  [[nodiscard]] kir::Stmt over_lanes(int extent, kir::Stmt stmt) const {
+    kir::For loop{kir::Axis::lane, "i", kir::integer(0), kir::integer(extent), {std::move(stmt)}};
+    const int n_steps = (extent + lanes() - 1) / lanes();
+    if (is_gpu_) loop.unrolled = std::min(n_steps, most_loads);
+    return {std::move(loop)};
+  }
+
   /// Lanes side by side take scalars side by side.
   template <class Make>
-  static kir::Stmt over_scalars(const kir::Rows& rows, const Make& make) {
+  kir::Stmt over_scalars(const kir::Rows& rows, const Make& make) const {
     const kir::Expr i = kir::name("i");
     const kir::Expr dim = kir::integer(rows.dim);
     const kir::Expr row = rows.dim == 1 ? i : i / dim;
     const kir::Expr c = rows.dim == 1 ? kir::integer(0) : i % dim;
-    return {kir::For{kir::Axis::lane,
-                     "i",
-                     kir::integer(0),
-                     kir::integer(rows.arity * rows.dim),
-                     {make(scalar_of(rows, row, c), i)}}};
+    return over_lanes(rows.arity * rows.dim, make(scalar_of(rows, row, c), i));
   }
 
   void load(const kir::Stmt& stmt, kir::Block& body, kir::Block& element) const {
@@ -112,12 +147,9 @@ class Team {
       shared.value.reset();
       body.push_back({shared});
       if (!decl->value) return;
-      element.push_back({kir::For{kir::Axis::lane,
-                                  "i",
-                                  kir::integer(0),
-                                  kir::integer(decl->extent),
-                                  {{kir::Assign{kir::element(decl->name, kir::name("i")),
-                                                kir::Update::set, *decl->value}}}}});
+      element.push_back(over_lanes(
+          decl->extent,
+          {kir::Assign{kir::element(decl->name, kir::name("i")), kir::Update::set, *decl->value}}));
     } else if (const auto* gather = std::get_if<kir::Gather>(&stmt.node)) {
       element.push_back(
           over_scalars(gather->rows, [&](const kir::Expr& source, const kir::Expr& i) -> kir::Stmt {
@@ -146,6 +178,8 @@ class Team {
   const ir::Loop& loop_;
   const kernel::TeamForm& form_;
   Races races_;
+  int warp_;
+  bool is_gpu_;
   std::string workspace_;
 };
 

@@ -50,6 +50,12 @@ DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<Devic
   for (const FlatLaunch& flat : list_.launches) {
     DeviceKernel& kernel = program_->kernel(flat.function);
     Grid grid = flat.grid;
+    if (flat.needs_all_lanes && grid.n_lanes > kernel.max_lanes()) {
+      throw UnsupportedError(fmt::format(
+          "par_loop '{}': strategy 'team' needs blocks of {} lanes, and the device takes {} for "
+          "this kernel; pass another strategy",
+          executable.name, grid.n_lanes, kernel.max_lanes()));
+    }
     while (grid.n_lanes > 1 && grid.n_lanes > kernel.max_lanes()) grid.n_lanes /= 2;
     launches_.push_back({&kernel, grid, std::vector<LaunchArgument>(flat.arguments.size())});
   }

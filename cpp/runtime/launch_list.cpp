@@ -74,7 +74,10 @@ class Evaluator {
     if (n_items <= 0) return;
     const exec::LaunchedKernel& kernel =
         program_.kernels.at(static_cast<std::size_t>(launch.kernel));
-    FlatLaunch flat{kernel.name, grid(launch.grid, n_items, kernel.max_lanes), {}};
+    FlatLaunch flat{kernel.name,
+                    grid(launch.grid, n_items, kernel.max_lanes),
+                    {},
+                    launch.grid == exec::GridKind::teams};
     for (const auto& argument : launch.arguments) {
       std::visit(
           overload{[&](const exec::MemorySlot& slot) { flat.arguments.emplace_back(placed(slot)); },
@@ -93,6 +96,8 @@ class Evaluator {
         return {n_items, n_lanes};
       case exec::GridKind::single:
         return {1, n_lanes};
+      case exec::GridKind::teams:
+        return {n_items, max_lanes};
     }
     throw InternalError("grid: not a GridKind");
   }

@@ -42,6 +42,7 @@ struct FlatLaunch {
   std::string function;
   Grid grid;
   std::vector<std::variant<LaunchSlot, std::int64_t>> arguments;
+  bool needs_all_lanes = false;  ///< of `grid`
   bool operator==(const FlatLaunch&) const = default;
 };
 

@@ -19,6 +19,7 @@ BACKEND = Backend(
     dialect=_core.cg.cuda_dialect().but(
         {
             "name": "HIP C++",
+            "warp_barrier": "",
             "shuffle": "__shfl(",
             "arrive": (
                 "__threadfence();\n{0} = atomicInc({1}, {2} - 1) == {2} - 1;\n__threadfence();"

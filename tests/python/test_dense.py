@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pyop2cxx import op2
 from pyop2cxx.kernel.parser.dense import Dense
-from pyop2cxx.op2 import RW
+from pyop2cxx.op2 import READ, RW
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -198,3 +198,29 @@ def test_vectors_are_refused_by_compilers_without_them() -> None:
         check=False,
     )
     assert "division by zero" in done.stderr or "not an integer constant" in done.stderr
+
+
+@pytest.mark.parametrize(("n", "m"), [(4, 1), (9, 6), (16, 2), (33, 1)])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("backend", ["opencl", "cuda"], indirect=True)
+def test_positive_definite_systems_by_a_team(backend: str, n: int, m: int, dtype: str) -> None:
+    """Only the lower triangle is read, and an element without a pivot leaves the others alone."""
+    rng, T = np.random.default_rng(n), C_TYPES[dtype]
+    a, b = spd(rng, n, dtype), numbers(rng, (n, m), dtype)
+    lower = np.where(np.tri(n, dtype=bool), a, np.nan).astype(dtype)
+    lower[3, n - 2, n - 2] = -1
+    cells = op2.Set(N)
+    A, B = op2.Dat(cells ** (n, n), lower, dtype), op2.Dat(cells ** (n, m), b.copy(), dtype)
+    L, info = op2.Dat(cells ** (n, n), dtype=dtype), op2.Dat(cells**2, dtype="int32")
+    for text, out in (
+        (f"info[0] = op2_spd_solve({n}, {m}, A, out);", B),
+        (f"info[1] = op2_cholesky({n}, A, out);", L),
+    ):
+        kernel = op2.Kernel(f"void f({T} *out, int *info, const {T} *A) {{ {text} }}", "f")
+        op2.par_loop(kernel, cells, out(RW), info(RW), A(READ), strategy="team")
+    others = np.arange(N) != 3
+    assert not info.data_ro[others].any()
+    assert (info.data_ro[3] == n - 1).all()
+    solved = np.linalg.solve(a.astype("float64"), b.astype("float64"))
+    close(B.data_ro.reshape(b.shape)[others], solved[others], dtype)
+    close(L.data_ro.reshape(a.shape)[others], np.linalg.cholesky(a)[others], dtype)

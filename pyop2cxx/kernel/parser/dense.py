@@ -100,18 +100,22 @@ class Dense(NamedTuple):
         m = n if what == "inverse" else m
         ld = n + 1 - n % 2
         share = 1 << max(0, (32 // n).bit_length() - 1)
-        # of the row that substitution backwards takes away from row i
-        upper = f"f[{ld} * i + k]" if what in ("solve", "inverse") else f"f[{ld} * k + i]"
-        common |= {"n": n, "m": m, "ld": ld, "upper": upper}
+        common |= {"n": n, "m": m, "ld": ld}
         n_shared = n * (ld + 1)
         if what == "trsm":
-            context = {**common, "transposed": transposed}
+            context = {**common, "transposed": transposed, "upper": f"f[{ld} * k + i]"}
             return Team(
                 render("kernels/dense_team_trsm.c.j2", context), n * min(m, share), n_shared
             )
         single = "f" if self.dtype == "float32" else ""
-        names = {"real": c_name(self.dtype), "abs": f"fabs{single}", "sqrt": f"sqrt{single}"}
-        context = {**common, "what": what, "share": share, **names}
+        if what in ("spd_solve", "cholesky"):
+            rows, columns = (8, 4) if n <= 32 else (8, 8)
+            ld = max(-(-n // rows) * rows, -(-n // columns) * columns) | 1
+            names = {"what": what, "sqrt": f"sqrt{single}", "rows": rows, "columns": columns}
+            text = render("kernels/dense_team_spd.c.j2", {**common, **names, "ld": ld})
+            return Team(text, rows * columns, n * (ld + 1))
+        names = {"real": c_name(self.dtype), "abs": f"fabs{single}"}
+        context = {**common, "what": what, "share": share, "upper": f"f[{ld} * i + k]", **names}
         return Team(render("kernels/dense_team.c.j2", context), n * share, n_shared)
 
     def vector_text(self) -> str:
@@ -147,7 +151,7 @@ class Team(NamedTuple):
 
     Attributes:
         text: C, with the number of the lane, that of lanes and shared memory as last parameters.
-        n_lanes: Lanes with work at the same time; any number is right.
+        n_lanes: Lanes of a block; a text with arrays of its own needs all of them.
         n_shared: Numbers of shared memory.
     """
 

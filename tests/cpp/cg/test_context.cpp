@@ -116,6 +116,20 @@ TEST(Context, RejectsHelpersThatNeedEachOther) {
   EXPECT_EQ(context.size(), 0U);
 }
 
+TEST(Context, WritesBarriersOfAWarpWhereALanguageHasThem) {
+  const auto text = [](const Dialect& dialect) {
+    Context context(dialect);
+    context.use_warp_barriers();
+    {
+      const Scope function = context.function("void f(void)");
+      context.barrier();
+    }
+    return context.finish();
+  };
+  EXPECT_EQ(text(cuda_dialect()), "void f(void) {\n  __syncwarp();\n}\n");
+  EXPECT_EQ(text(c_dialect()), "void f(void) {\n  #pragma omp barrier\n}\n");
+}
+
 TEST(Context, RejectsAGeneratorThatDefinesNothing) {
   Context context(c_dialect());
   EXPECT_THROW(

@@ -40,5 +40,16 @@ TEST(LaunchJson, HasAllKindsOfSteps) {
   EXPECT_EQ(launch_json({}, {}), "[]");
 }
 
+TEST(LaunchJson, NamesAllKindsOfGrids) {
+  for (std::size_t kind = 0; kind < grid_names.size(); ++kind) {
+    LaunchProgram program;
+    program.kernels = {{"k", 32}};
+    program.steps = {{LaunchStep{0, static_cast<GridKind>(kind), {Number{1}}, {}}}};
+    const std::string name(grid_names[kind]);
+    EXPECT_NE(launch_json(program, {}).find("\"grid\": \"" + name + '"'), std::string::npos);
+    EXPECT_EQ(read_launch_program(canonical(program), {}), program);
+  }
+}
+
 }  // namespace
 }  // namespace op2::exec

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernel/team_calls.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -110,6 +111,30 @@ TEST(TeamCalls, PlaceLocalArraysInSharedMemory) {
   const auto& placed = std::get<Declare>(made->body.entry().body[0].node).variables.front();
   EXPECT_TRUE(placed.type.is_pointer());
   EXPECT_TRUE(placed.type.is_shared);
+}
+
+TEST(TeamCalls, WriteLoopsOutWhereLanesHaveArrays) {
+  const auto loops_of = [](const std::string& first, bool has_array) {
+    KernelBody kernel = with_team({twice("x")});
+    Body& body = kernel.team_functions.front().function.body;
+    Stmt by_lane = loop("t", 8, {});
+    std::get<For>(by_lane.node).init = {ast::declare("t", scalar(Base::int32), name(first))};
+    body.push_back(std::move(by_lane));
+    if (has_array) body.push_back(ast::declare("own", doubles(12), {}));
+    const auto made = team_form_of_calls(kernel);
+    std::string found = fmt::format("{}:", made->n_own);
+    for (const FunctionDef& one : made->body.functions) {
+      if (one.name != "twice_team") continue;
+      for (const Stmt& stmt : one.body) {
+        const auto* loop = std::get_if<For>(&stmt.node);
+        if (loop != nullptr) found += loop->is_unrolled ? "u" : "-";
+      }
+    }
+    return found;
+  };
+  EXPECT_EQ(loops_of("lane", true), "12:u-");
+  EXPECT_EQ(loops_of("n_lanes", true), "12:uu");
+  EXPECT_EQ(loops_of("lane", false), "0:--");
 }
 
 TEST(TeamCalls, AreNotMadeWhereLanesCouldDiffer) {

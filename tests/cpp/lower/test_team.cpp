@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "cg/dialect.hpp"
+#include "cg/source.hpp"
 #include "kir/walk.hpp"
 #include "loops.hpp"
 #include "lower/strategy.hpp"
@@ -13,12 +15,14 @@ namespace op2::lower {
 namespace {
 
 /// The edge loop with a kernel that has a form for a team of 40 lanes.
-ir::Loop team_loop(std::int64_t n_shared = 100) {
+ir::Loop team_loop(std::int64_t n_shared = 100, int n_lanes = 40, std::int64_t n_own = 0) {
   ir::Loop loop = testing::edge_loop();
   auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
   auto form = std::make_shared<kernel::TeamForm>();
   form->body = *kernel->body;
-  form->n_lanes = 40;
+  form->n_lanes = n_lanes;
+  form->n_own = n_own;
+  if (n_own > 0) form->shared_parameters.insert(0);
   form->n_shared = n_shared;
   auto& parameters = form->body.functions.back().parameters;
   parameters.push_back({.name = "lane", .type = kernel::scalar(kernel::Base::int32)});
@@ -59,6 +63,56 @@ TEST(Team, SharesThePacksAndTheSumsOfAnElement) {
       EXPECT_TRUE(parameter.type.is_shared) << parameter.name;
     }
   }
+}
+
+TEST(Team, HasAllLanesThatItAsksFor) {
+  Facts gpu = testing::grid;
+  gpu.warp = 32;
+  const auto lowered = [&gpu](int n_lanes) {
+    return testing::lowered(team_loop(100, n_lanes), Strategy::team, gpu);
+  };
+  const kir::Module small = lowered(20);
+  EXPECT_TRUE(small.blocks_are_warps);
+  EXPECT_TRUE(small.functions.front().has_all_lanes);
+  EXPECT_EQ(small.functions.front().max_lanes, 32);
+  EXPECT_EQ(lowered(500).functions.front().max_lanes, 128);
+  EXPECT_FALSE(lowered(40).blocks_are_warps);
+  const std::string text = cg::print_source(small, cg::cuda_dialect(), false, "").wrappers;
+  EXPECT_TRUE(testing::contains(text, "i += 32")) << text;
+  EXPECT_TRUE(testing::contains(text, "__syncwarp();")) << text;
+  EXPECT_FALSE(testing::contains(text, "__syncthreads();")) << text;
+}
+
+TEST(Team, LeavesRegistersForArraysOfItsLanes) {
+  Facts gpu = testing::grid;
+  gpu.warp = 32;
+  const auto resident = [&gpu](std::int64_t n_own) {
+    return testing::lowered(team_loop(100, 32, n_own), Strategy::team, gpu)
+        .functions.front()
+        .least_blocks;
+  };
+  EXPECT_EQ(resident(8), 32);   // 64 registers a lane
+  EXPECT_EQ(resident(32), 18);  // 112
+}
+
+TEST(Team, WritesLoopsOutOnGpusAlone) {
+  const auto is_unrolled = [](const Facts& facts) {
+    ir::Loop loop = team_loop();
+    auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
+    auto form = std::make_shared<kernel::TeamForm>(*kernel->team);
+    kernel::For written_out;
+    written_out.is_unrolled = true;
+    form->body.functions.back().body.push_back({.node = std::move(written_out), .line = 0});
+    kernel->team = std::move(form);
+    loop.members[0].kernel = std::move(kernel);
+    const kir::Module module = testing::lowered(loop, Strategy::team, facts);
+    const kernel::Body& body = module.kernels.front()->body->functions.back().body;
+    return std::get<kernel::For>(body.back().node).is_unrolled;
+  };
+  Facts processor = testing::grid;
+  processor.vectors_in_lane = true;
+  EXPECT_TRUE(is_unrolled(testing::grid));
+  EXPECT_FALSE(is_unrolled(processor));
 }
 
 TEST(Team, IsForKernelsWithSuchAFormOnDevices) {

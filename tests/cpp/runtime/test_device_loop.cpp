@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "../base/message_of.hpp"
 #include "exec/build.hpp"
 #include "runtime/recording_device.hpp"
 
@@ -160,6 +161,21 @@ TEST_F(DeviceLoopTest, BlocksAreNoLargerThanTheKernelAllows) {
   plan.n_lanes = 8;
   loop()->run(std::vector<void*>{&x, &gam}, executable.name);
   EXPECT_EQ(device->launches[3].grid.n_lanes, 8);
+}
+
+TEST_F(DeviceLoopTest, ATeamNeedsAllItsLanes) {
+  code.functions = {{"sum", {pointer("s", Role::local, 0, DType::float64)}, {}, true, 64}};
+  const auto launched = [this] {
+    code.launch = {{kir::Scratch{DType::float64, "s", integer(8)}},
+                   {kir::Launch{"sum", kir::Grid::teams, integer(5), {kir::name("s")}}}};
+    loop()->run(std::vector<void*>{&x, &gam}, executable.name);
+    return device->launches.back().grid;
+  };
+  plan.n_lanes = 8;
+  EXPECT_EQ(launched(), (Grid{5, 64}));
+  code.functions.front().max_lanes = 128;
+  EXPECT_TRUE(op2::testing::contains(op2::testing::message_of<UnsupportedError>(launched),
+                                     "needs blocks of 128 lanes, and the device takes 64"));
 }
 
 TEST_F(DeviceLoopTest, LargeScratchIsGivenBackBetweenRuns) {

@@ -70,6 +70,14 @@ TEST_F(LaunchListTest, ItemsGetBlocksUpToTheBound) {
   EXPECT_EQ(list(1).launches[0].grid, (Grid{1, 128}));
 }
 
+TEST_F(LaunchListTest, ABlockOfATeamHasAllLanesOfTheKernel) {
+  code.launch = {
+      launch_stmt("small", kir::Grid::teams, kir::name("end"), {kir::name("x"), kir::name("end")})};
+  const FlatLaunch launch = list(300).launches.at(0);
+  EXPECT_EQ(launch.grid, (Grid{300, 32}));
+  EXPECT_TRUE(launch.needs_all_lanes);
+}
+
 TEST_F(LaunchListTest, NothingIsLaunchedForNoItems) {
   code.launch = {launch_stmt("wrap", kir::Grid::items, kir::name("end"),
                              {kir::name("x"), integer(0), integer(0)})};
