@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -16,6 +16,7 @@ from pyop2cxx.base.files import as_path
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.reports.ceilings import ceilings
 from pyop2cxx.reports.roofline import Roofline, check_picture
+from pyop2cxx.reports.shadows import Precision, Shadows
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Tabled
 
@@ -136,14 +137,19 @@ class Profile(Tabled):
     Args:
         every: The first of a loop's calls on a device is measured, and every so-many-th after; 1
             measures all calls, even the very first.
+        shadow: "float64" runs each loop a second time in double precision, on copies of the data
+            (shadows), and tells in `precision` where digits go; `loops` stays empty. None means no
+            second run.
 
     Attributes:
         loops: A `LoopCost` for each kernel, backend and strategy; the longest first.
+        precision: With a shadow a `pyop2cxx.reports.shadows.Precision`; else None.
         copies: A `CopyCost` for each direction with copies.
         seconds: Wall time of the block, including the wait for the devices at the end.
 
     Raises:
-        UsageError: `every` is less than 1; or another profile is being made.
+        UsageError: `every` is less than 1, or `shadow` neither None nor "float64"; or another
+            profile is being made; or, with a shadow, the block begins where loops wait.
 
     Example:
         >>> from pyop2cxx import op2
@@ -157,9 +163,17 @@ class Profile(Tabled):
 
     _in_background: ClassVar[Profile | None] = None
 
-    def __init__(self, every: int = 16) -> None:
+    def __init__(self, every: int = 16, *, shadow: str | None = None) -> None:
         if every < 1:
             raise UsageError(f"profile: every {every} calls: expected a number from 1 on")
+        if not (shadow is None or (isinstance(shadow, str) and shadow == _SHADOW)):
+            raise UsageError(
+                f"profile: shadow must be {_SHADOW!r}, the dtype of the second run, or None, got "
+                f"{shadow!r}"
+            )
+        self.precision: Precision | None = None
+        self._shadows = None if shadow is None else Shadows()
+        self._recording: AbstractContextManager[None] = nullcontext()
         self.loops: tuple[LoopCost, ...] = ()
         self.copies: tuple[CopyCost, ...] = ()
         self.seconds = 0.0
@@ -190,9 +204,18 @@ class Profile(Tabled):
         engine, trace = runtime.engine, runtime.coherence.trace
         if trace.is_on and Profile._in_background is None:
             raise UsageError("profile: another profile is being made; end its 'with' block first")
+        if self._shadows is not None and runtime.recorder is not None:
+            raise UsageError(
+                "profile: a profile with a shadow begins where loops wait: in op2.chain(), under "
+                "op2.record() or init(lazy=True); begin it outside, where loops run when called"
+            )
         self._outer, Profile._in_background = Profile._in_background, None
         self._engine, self._has_ended = engine, False
         runtime.settle()  # waiting loops were called before
+        if self._shadows is not None:
+            self._shadows = Shadows()
+            self._recording = runtime.recorded_by(self._shadows)
+            self._recording.__enter__()
         for opened in engine.devices:
             opened.device.start_clock()
         self._before = {key: _Counts.of(timing) for key, timing in engine.timings.items()}
@@ -208,6 +231,7 @@ class Profile(Tabled):
         traceback: TracebackType | None,
     ) -> None:
         trace, engine = runtime.coherence.trace, self._engine or runtime.engine
+        self._recording.__exit__(None, None, None)
         try:
             if error is None:  # else an error here might hide the first
                 runtime.settle()
@@ -220,7 +244,10 @@ class Profile(Tabled):
             self.seconds = perf_counter() - self._begin
             self._spans = trace.spans()
             self._n_dropped = trace.n_dropped
-            self.loops = self._loop_costs(engine)
+            if self._shadows is None:
+                self.loops = self._loop_costs(engine)
+            else:  # times would be those of both runs
+                self.precision = self._shadows.result()
             self.copies = self._copy_costs()
             self._engine, self._has_ended = None, True
             outer, self._outer = self._outer, None
@@ -325,10 +352,14 @@ class Profile(Tabled):
         as_path(path).write_text(json.dumps({"traceEvents": events}) + "\n", encoding="utf-8")
 
     def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
+        if self.precision is not None:
+            return self.precision.as_rows()
         rows = [_HEAD, *(self._cells(cost) for cost in self.loops)]
         return "", rows, "; ".join(self._below())
 
     def __str__(self) -> str:
+        if self.precision is not None:
+            return str(self.precision)
         _, rows, _ = self._as_rows()
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = []
@@ -374,6 +405,7 @@ class Profile(Tabled):
         return "; ".join(["times are seconds", *known])
 
 
+_SHADOW = "float64"
 _MOST_LETTERS = 60
 _HEAD = (
     "loop",
