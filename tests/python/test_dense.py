@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pyop2cxx import op2
 from pyop2cxx.kernel.parser.dense import Dense
-from pyop2cxx.op2 import READ, RW
+from pyop2cxx.op2 import READ, RW, WRITE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -224,3 +224,20 @@ def test_positive_definite_systems_by_a_team(backend: str, n: int, m: int, dtype
     solved = np.linalg.solve(a.astype("float64"), b.astype("float64"))
     close(B.data_ro.reshape(b.shape)[others], solved[others], dtype)
     close(L.data_ro.reshape(a.shape)[others], np.linalg.cholesky(a)[others], dtype)
+
+
+@pytest.mark.optimised
+@pytest.mark.parametrize("n", [9, 11, 19, 27, 35])
+def test_systems_without_lanes(n: int) -> None:
+    """GCC 12 stored to rows by aligned instructions: systems of 11, 19, 27, 35 rows crashed."""
+    rng, cells = np.random.default_rng(n), op2.Set(N)
+    a, b = regular(rng, n, "float64"), numbers(rng, (n,), "float64")
+    text = f"""void f(double *x, int *info, const double *A, const double *b) {{
+        for (int i = 0; i < {n}; i++) x[i] = b[i];
+        info[0] = op2_solve({n}, A, x);
+    }}"""
+    x, info = op2.Dat(cells**n), op2.Dat(cells, dtype="int32")
+    A, right = op2.Dat(cells ** (n, n), a), op2.Dat(cells**n, b)
+    args = x(WRITE), info(WRITE), A(READ), right(READ)
+    op2.par_loop(op2.Kernel(text, "f"), cells, *args, lanes=0)
+    close(x.data_ro, np.linalg.solve(a, b[..., None])[..., 0], "float64")
