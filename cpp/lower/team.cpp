@@ -138,6 +138,15 @@ class Team {
     return over_lanes(rows.arity * rows.dim, make(scalar_of(rows, row, c), i));
   }
 
+  /// The values of a Global are in private memory: each lane loads all of them.
+  static kir::Stmt load_global(const kir::Gather& gather) {
+    const kir::Expr i = kir::name("i");
+    const kir::Expr value = scalar_of(gather.rows, kir::integer(0), i);
+    kir::Stmt stmt{kir::Assign{kir::element(gather.pack, i), kir::Update::set, value}};
+    return {kir::For{
+        kir::Axis::serial, "i", kir::integer(0), kir::integer(gather.rows.dim), {std::move(stmt)}}};
+  }
+
   void load(const kir::Stmt& stmt, kir::Block& body, kir::Block& element) const {
     if (const auto* decl = std::get_if<kir::Decl>(&stmt.node);
         decl != nullptr && decl->arg != kir::no_arg &&
@@ -150,7 +159,10 @@ class Team {
       element.push_back(over_lanes(
           decl->extent,
           {kir::Assign{kir::element(decl->name, kir::name("i")), kir::Update::set, *decl->value}}));
-    } else if (const auto* gather = std::get_if<kir::Gather>(&stmt.node)) {
+    } else if (const auto* gather = std::get_if<kir::Gather>(&stmt.node);
+               gather != nullptr && !is_dat(static_cast<std::size_t>(gather->arg))) {
+      element.push_back(load_global(*gather));
+    } else if (gather != nullptr) {
       element.push_back(
           over_scalars(gather->rows, [&](const kir::Expr& source, const kir::Expr& i) -> kir::Stmt {
             return {kir::Assign{kir::element(gather->pack, i), kir::Update::set, source}};

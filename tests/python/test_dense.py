@@ -226,6 +226,21 @@ def test_positive_definite_systems_by_a_team(backend: str, n: int, m: int, dtype
     close(L.data_ro.reshape(a.shape)[others], np.linalg.cholesky(a)[others], dtype)
 
 
+@pytest.mark.parametrize("backend", ["opencl", "cuda"], indirect=True)
+def test_each_lane_of_a_team_has_all_of_a_global(backend: str) -> None:
+    """Lanes loaded a part of a Global each, and read garbage."""
+    cells, n = op2.Set(N), 12
+    a = numbers(np.random.default_rng(1), (n, n), "float64")
+    A, C = op2.Dat(cells ** (n, n), a), op2.Dat(cells ** (n, n), np.ones((N, n, n)))
+    factors = op2.Global(2, [2.0, 3.0])
+    text = f"""void f(double *C, const double *A, const double *factors) {{
+        op2_gemm({n}, {n}, {n}, factors[0], A, A, factors[1], C);
+    }}"""
+    args = C(RW), A(READ), factors(READ)
+    op2.par_loop(op2.Kernel(text, "f"), cells, *args, strategy="team")
+    close(C.data_ro, 2 * a @ a + 3, "float64")
+
+
 @pytest.mark.optimised
 @pytest.mark.parametrize("n", [9, 11, 19, 27, 35])
 def test_systems_without_lanes(n: int) -> None:
