@@ -20,7 +20,7 @@ for name in "${@:-}"; do
   case $name in
     demo) extras+=(demo) ;;
     bench) extras+=(demo fem solve) ;;
-    test) tools+=(gtest sanitizers opencl browser) extras+=(test) tests=ON ;;
+    test) tools+=(gtest sanitizers opencl scotch browser) extras+=(test) tests=ON ;;
     lint) tools+=(gtest sanitizers format) extras+=(docs lint) tests=ON ;;
     docs) extras+=(docs) ;;
     *) fail "usage: tools/setup.sh [--packages] demo|test|lint|bench|docs... (got '$target')" ;;
@@ -87,6 +87,7 @@ find_missing() {
         compgen -G '/etc/OpenCL/vendors/*pocl*.icd' >/dev/null || missing+=(pocl-opencl-icd)
         need_command oclgrind oclgrind
         ;;
+      scotch) grep -q 'libscotch-7' <(/sbin/ldconfig -p) || wanted+=(libscotch-7.0) ;;
       sanitizers)
         need_command clang++-14 clang-14
         need_command clang clang # tests compile texts with it, too

@@ -27,6 +27,7 @@ EXTRAS: Mapping[str, str] = {
     "pyamg": "amg",
     "petsc4py": "petsc",
     "pymetis": "mpi",
+    "kahip": "kahip",
     "cupy": "cupy",
     "cupyx": "cupy",
     "mpi4py": "mpi",

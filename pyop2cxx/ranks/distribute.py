@@ -25,7 +25,7 @@ from pyop2cxx.ranks.owners import (
     shares,
     spread,
 )
-from pyop2cxx.ranks.partition import by_curve, by_metis, check_method, checked, graph_of
+from pyop2cxx.ranks.partition import by_curve, by_graph, check_method, checked, graph_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.processes import plain
 from pyop2cxx.sets.extruded import ExtrudedSet
@@ -107,8 +107,9 @@ def distribute(
 
     Args:
         cells: The Set with a partition; owners of the other Sets follow.
-        partition: "metis"; "hilbert", equal pieces of a curve through `coordinates`; or an array
-            with the rank of each entity, shape (cells.size,), equal on all ranks.
+        partition: "metis", "kahip" or "scotch", with few cut neighbours; "hilbert", equal pieces
+            of a curve through `coordinates`; or an array with the rank of each entity, shape
+            (cells.size,), equal on all ranks.
         coordinates: For "hilbert": a Dat on `cells`, or on the target Set of a Map from `cells`.
 
     Returns:
@@ -118,7 +119,7 @@ def distribute(
         SetTypeError: `cells` is not a whole Set.
         RanksError: Ranks disagree, or the partition has a wrong length or ranks that do not exist.
         UnsupportedError: An object on the Sets cannot be distributed; the message names the object.
-        MissingExtraError: pymetis is not installed.
+        MissingExtraError: The partitioner is not installed.
     """
     what = "op2.distribute"
     if not isinstance(cells, Set) or isinstance(cells, Subset | ExtrudedSet):
@@ -417,8 +418,8 @@ def _made(
     what, base = "op2.distribute", found.sets.index(cells)
     if not isinstance(partition, str):
         return checked(partition, cells.size, n_ranks, what)
-    if partition == "metis" or coordinates is None:
-        return by_metis(graph_of(cells.size, base, tables), n_ranks)
+    if partition != "hilbert" or coordinates is None:
+        return by_graph(partition, graph_of(cells.size, base, tables), n_ranks)
     points = np.asarray(coordinates.data_ro, np.float64).reshape(coordinates.dataset.set.size, -1)
     if coordinates.dataset.set is cells:
         return by_curve(points, n_ranks)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Partitions of a Set: by METIS, along a Hilbert curve, or given."""
+"""Partitions of a Set: of the graph of its neighbours, along a Hilbert curve, or given."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base import extras
 from pyop2cxx.exceptions import RanksError, UsageError
+from pyop2cxx.ranks.partitioners import PARTITIONERS
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.ranks.owners import Table
 
-METHODS = ("metis", "hilbert")
+METHODS = (*PARTITIONERS, "hilbert")
 _MOST_STEPS = 64
 """Elements of a target linked with each other; of more, only close numbers are linked."""
 _CORNERS = 3
@@ -37,6 +37,11 @@ class Graph:
 
     begins: Array
     neighbours: Array
+
+    @property
+    def n(self) -> int:
+        """Number of entities."""
+        return len(self.begins) - 1
 
 
 def graph_of(n: int, base: int, tables: Sequence[Table]) -> Graph:
@@ -92,19 +97,20 @@ def _by_targets(values: Array) -> Array:
     return pairs[1:][twice] if twice.any() else pairs
 
 
-def by_metis(graph: Graph, n_ranks: int) -> Array:
+def by_graph(method: str, graph: Graph, n_ranks: int) -> Array:
     """Return a rank for each entity, with few cut pairs.
 
+    Args:
+        method: One of `PARTITIONERS`.
+        graph: The neighbours of each entity.
+        n_ranks: How many ranks there are.
+
     Raises:
-        MissingExtraError: pymetis is not installed.
+        MissingExtraError: The partitioner is not installed.
     """
-    pymetis: Any = extras.load("pymetis", "distribute(partition='metis')")
-    n = len(graph.begins) - 1
-    if n_ranks == 1 or n == 0:
-        return np.zeros(n, np.int32)
-    adjacency = pymetis.CSRAdjacency(graph.begins, graph.neighbours)
-    _, found = pymetis.part_graph(n_ranks, adjacency=adjacency)
-    return np.asarray(found, np.int32)
+    if n_ranks == 1 or graph.n == 0:
+        return np.zeros(graph.n, np.int32)
+    return PARTITIONERS[method](graph.begins, graph.neighbours, n_ranks)
 
 
 def by_curve(points: Array, n_ranks: int) -> Array:

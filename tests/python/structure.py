@@ -74,7 +74,7 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 49_270
+CODE_LINES = 49_344
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 29_153),
@@ -103,8 +103,9 @@ VENDORS = {
 }
 TEMPLATE_LINES = 80
 EXTRAS = (
-    *("basix", "cupyx", "ffcx", "gmsh", "h5netcdf", "h5py", "loopy", "matplotlib", "meshio"),
-    *("mpi4py", "petsc4py", "pyamg", "pymetis", "pyvista", "scipy", "tqdm", "ufl", "xarray"),
+    *("basix", "cupyx", "ffcx", "gmsh", "h5netcdf", "h5py", "kahip", "loopy", "matplotlib"),
+    *("meshio", "mpi4py", "petsc4py", "pyamg", "pymetis", "pyvista", "scipy", "tqdm", "ufl"),
+    "xarray",
 )
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 PRONOUNS = {

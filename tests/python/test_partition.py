@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pyop2cxx.base import extras
-from pyop2cxx.exceptions import RanksError, UsageError
+from pyop2cxx.exceptions import MissingExtraError, RanksError, UsageError
+from pyop2cxx.ranks import partitioners
 from pyop2cxx.ranks.owners import Table
-from pyop2cxx.ranks.partition import by_curve, by_metis, check_method, checked, graph_of
+from pyop2cxx.ranks.partition import by_curve, by_graph, check_method, checked, graph_of
+from pyop2cxx.ranks.partitioners import PARTITIONERS
 
 SIDE = 16
 
@@ -41,22 +44,64 @@ def test_a_curve_gives_equal_pieces_with_short_borders(n_ranks: int) -> None:
     assert cut(owners) <= 2 * SIDE
 
 
-@pytest.mark.skipif(not extras.installed()["pymetis"], reason="pymetis is not installed")
-@pytest.mark.parametrize("n_ranks", [1, 2, 4])
-def test_metis_cuts_few_neighbours(n_ranks: int) -> None:
-    table, _ = square()
-    owners = by_metis(graph_of(SIDE * SIDE, 0, [table]), n_ranks)
-    assert np.bincount(owners, minlength=n_ranks).max() <= 1.05 * SIDE * SIDE / n_ranks
-    assert cut(owners) <= 3 * SIDE
+@pytest.mark.parametrize("method", PARTITIONERS)
+@pytest.mark.parametrize("n_ranks", [1, 2, 4, 7])
+def test_partitioners_cut_few_neighbours(method: str, n_ranks: int) -> None:
+    graph = graph_of(SIDE * SIDE, 0, [square()[0]])
+    try:
+        owners = by_graph(method, graph, n_ranks)
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+    assert owners.dtype == np.int32
+    assert owners.min() >= 0
+    assert np.bincount(owners, minlength=n_ranks).max() <= 1.05 * SIDE * SIDE / n_ranks + 1
+    assert cut(owners) <= 3 * SIDE + 3 * n_ranks
+    assert (by_graph(method, graph, n_ranks) == owners).all()
+    assert by_graph(method, graph_of(0, 0, []), n_ranks).shape == (0,)
 
 
-def test_a_missing_metis_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(module: str) -> Any:
-        raise ModuleNotFoundError(module, name=module)
+@pytest.mark.parametrize("method", PARTITIONERS)
+def test_entities_without_neighbours_have_ranks(method: str) -> None:
+    try:
+        owners = by_graph(method, graph_of(5, 0, []), 3)
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+    assert owners.shape == (5,)
+    assert set(owners.tolist()) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("method", "remedy"),
+    [
+        ("metis", r"needs pymetis, .*pip install 'pyop2cxx\[mpi\]'"),
+        ("kahip", r"needs kahip, .*pip install 'pyop2cxx\[kahip\]'"),
+        ("scotch", r"needs the library SCOTCH, .*apt-get install libscotch-7\.0"),
+    ],
+)
+def test_a_missing_partitioner_is_named(
+    method: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str, mode: int = 0) -> Any:
+        if mode or name.startswith("lib"):
+            raise OSError(name)
+        raise ModuleNotFoundError(name, name=name)
 
     monkeypatch.setattr(extras.importlib, "import_module", missing)  # type: ignore[attr-defined]
-    with pytest.raises(UsageError, match=r"needs pymetis, .*pip install 'pyop2cxx\[mpi\]'"):
-        by_metis(graph_of(3, 0, []), 2)
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    with pytest.raises(MissingExtraError, match=remedy):
+        by_graph(method, graph_of(3, 0, []), 2)
+
+
+def test_an_error_of_scotch_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = graph_of(4, 0, [])
+    try:
+        library = partitioners._scotch()
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+    monkeypatch.setattr(library, "SCOTCH_graphPart", lambda *_: 1)
+    monkeypatch.setattr(partitioners, "_scotch", lambda: library)
+    with pytest.raises(RanksError, match="SCOTCH made no 2 parts of 4 entities"):
+        by_graph("scotch", graph, 2)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +120,8 @@ def test_wrong_partitions_are_refused(given: Any, complaint: str) -> None:
 
 
 def test_unknown_methods_are_refused() -> None:
-    with pytest.raises(UsageError, match="'best' is unknown; there are 'metis', 'hilbert'"):
+    known = "'metis', 'kahip', 'scotch', 'hilbert'"
+    with pytest.raises(UsageError, match=f"'best' is unknown; there are {known}"):
         check_method("best", None, "distribute")
     with pytest.raises(UsageError, match="needs coordinates="):
         check_method("hilbert", None, "distribute")

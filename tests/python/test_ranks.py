@@ -48,7 +48,7 @@ def airfoil_on_one() -> list[str]:
     return outputs(AIRFOIL, 1, "sequential", "metis", "", PYOP2CXX_COMM="world")
 
 
-@pytest.mark.parametrize(("n", "partition"), [(2, "metis"), (4, "metis"), (4, "hilbert")])
+@pytest.mark.parametrize(("n", "partition"), [(2, "metis"), (4, "kahip"), (4, "hilbert")])
 def test_airfoil_on_ranks_is_airfoil_on_one(n: int, partition: str) -> None:
     found = outputs(AIRFOIL, n, "sequential", partition, "", PYOP2CXX_COMM="world")
     assert found == airfoil_on_one() * n
