@@ -56,7 +56,9 @@ TEST(Team, SharesThePacksAndTheSumsOfAnElement) {
   EXPECT_EQ(function.least_blocks, 6);
   kir::for_each_stmt(function.body, [](const kir::Stmt& stmt) {
     const auto* call = std::get_if<kir::CallUser>(&stmt.node);
-    if (call != nullptr) EXPECT_EQ(call->arguments.size(), 5U);
+    if (call != nullptr) {
+      EXPECT_EQ(call->arguments.size(), 5U);
+    }
   });
   for (const auto& parameter : module.kernels.front()->parameters) {
     if (parameter.type.is_pointer() && parameter.name != "shared") {
@@ -129,14 +131,16 @@ TEST(Team, IsForKernelsWithSuchAFormOnDevices) {
 }
 
 TEST(Team, IsChosenForElementsWithLargeArrays) {
-  const ir::Loop loop = team_loop();
-  const auto chosen = [&loop](int team_bytes) {
+  const auto chosen = [](int team_bytes, std::int64_t n_own) {
+    const ir::Loop loop = team_loop(100, 40, n_own);
     Options options;
     options.tuning.team_bytes = team_bytes;
     return choose(loop, testing::grid, testing::no_facts(loop), options).strategy;
   };
-  EXPECT_EQ(chosen(31), Strategy::team);
-  EXPECT_NE(chosen(32), Strategy::team);
+  EXPECT_EQ(chosen(31, 0), Strategy::team);
+  EXPECT_NE(chosen(32, 0), Strategy::team);
+  EXPECT_EQ(chosen(63, 8), Strategy::team);  // with arrays in registers
+  EXPECT_NE(chosen(64, 8), Strategy::team);
 }
 
 }  // namespace
