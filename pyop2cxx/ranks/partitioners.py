@@ -22,18 +22,24 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 _MOST_IMBALANCE = 0.03
-"""Entities of the largest part beyond the mean, as a part of the mean; METIS has the same."""
+"""Entities of KaHIP's largest part beyond the mean, as a part of the mean."""
+_LARGE = 1000
+"""Entities of a part from which on METIS divides k-way."""
 
 
 def by_metis(begins: Array, neighbours: Array, n_ranks: int) -> Array:
-    """Return the partition of METIS.
+    """Return the partition of METIS: by bisection, or k-way where parts are large.
+
+    Source: G. Karypis, V. Kumar, Multilevel k-way partitioning scheme for irregular graphs, 1998.
 
     Raises:
         MissingExtraError: pymetis is not installed.
     """
     pymetis: Any = extras.load("pymetis", "distribute(partition='metis')")
     adjacency = pymetis.CSRAdjacency(begins, neighbours)
-    _, found = pymetis.part_graph(n_ranks, adjacency=adjacency)
+    is_small = len(begins) - 1 < _LARGE * n_ranks
+    options = pymetis.Options() if is_small else pymetis.Options(ufactor=5)  # 0.5 % of imbalance
+    _, found = pymetis.part_graph(n_ranks, adjacency=adjacency, recursive=is_small, options=options)
     return np.asarray(found, np.int32)
 
 
