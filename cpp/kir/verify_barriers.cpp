@@ -300,18 +300,19 @@ class BarrierChecker {
 
   // ---------------------------------------------------------------------------------- accesses
 
-  void touch(std::string array, Expr at, bool writes, bool is_atomic = false,
+  void touch(const std::string& name, const Expr& subscript, bool writes, bool is_atomic = false,
              bool is_handed = false) {
-    at = resolved(at);
-    if (const Expr* behind = values_.find(array)) {  // a pointer to somewhere in an array
-      const std::string* base = variable_of(*behind);
-      if (base == nullptr) return;
-      if (!operands_of(*behind).empty()) at = operands_of(*behind).front() + at;
-      array = std::string(*base);
-    }
+    const Expr* behind = values_.find(name);  // a pointer to somewhere in an array
+    const std::string* base = behind == nullptr ? &name : variable_of(*behind);
+    if (base == nullptr) return;
+    const std::string& array = *base;
     const bool is_shared = shared_.contains(array);
     const bool is_by_table = global_.contains(array) && turn_ != 0 && !is_on_grid_;
     if (!is_shared && !is_by_table) return;
+    Expr at = resolved(subscript);
+    if (behind != nullptr && !operands_of(*behind).empty()) {
+      at = operands_of(*behind).front() + std::move(at);
+    }
     Access access{n_accesses_++, stmt_, array, {}, writes, is_atomic, is_handed, turn_, modulus_};
     add_to(access.at, at, 1);
     if (is_by_table && way_to(access).tables.empty()) return;
@@ -379,16 +380,16 @@ class BarrierChecker {
   [[nodiscard]] bool meet(const Access& a, const Access& b) const {
     if ((!a.writes && !b.writes) || (a.is_atomic && b.is_atomic)) return false;
     if (a.modulus == 0 && b.modulus == 0) return false;
-    const Way left = way_to(a);
-    const Way right = way_to(b);
-    if (a.turn == b.turn && a.turn != 0) {
-      if (a.is_handed || b.is_handed) return false;
-      if (!left.tables.empty() && !right.tables.empty()) return false;
-    }
-    // other elements of the loop: whether their targets differ is known where the strategy is
-    // chosen
-    if (global_.contains(a.array) && left.tables == right.tables && left.steps != right.steps) {
-      return false;
+    const bool is_one_turn = a.turn == b.turn && a.turn != 0;
+    if (is_one_turn && (a.is_handed || b.is_handed)) return false;
+    const bool is_global = global_.contains(a.array);
+    if (is_one_turn || is_global) {
+      const Way left = way_to(a);
+      const Way right = way_to(b);
+      if (is_one_turn && !left.tables.empty() && !right.tables.empty()) return false;
+      // other elements of the loop: whether their targets differ is known where the strategy is
+      // chosen
+      if (is_global && left.tables == right.tables && left.steps != right.steps) return false;
     }
     return !are_apart(a, b);
   }
