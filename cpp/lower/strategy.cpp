@@ -252,6 +252,13 @@ Verdict team_is_legal(const Loop& loop, const Races& races, const Facts& facts) 
       return no(describe(loop, i) + " is handed to a function of dense algebra; copy it first");
     }
   }
+  for (const auto& [memory, touch] : touches_by_memory(loop)) {
+    const bool is_one_dat = touch.maps.empty() && touch.data.size() == 1;
+    if (!is_one_dat || !touch.written_directly || touch.args.size() == 1) continue;
+    return no(describe(loop, touch.args[1]) +
+              " is the same Dat as an earlier argument, and one of the two is written: lanes would "
+              "have to wait for each other; pass a copy, by Dat.copy");
+  }
   if (const auto bytes = team_bytes(loop, *kernel.team); bytes > most_shared_bytes) {
     return no(fmt::format(
         "an element takes {} bytes of the memory that lanes share, of {}; divide the kernel", bytes,

@@ -14,9 +14,9 @@
 namespace op2::lower {
 namespace {
 
-/// The edge loop with a kernel that has a form for a team of 40 lanes.
-ir::Loop team_loop(std::int64_t n_shared = 100, int n_lanes = 40, std::int64_t n_own = 0) {
-  ir::Loop loop = testing::edge_loop();
+/// The loop with a kernel that has a form for a team of 40 lanes.
+ir::Loop with_team(ir::Loop loop, std::int64_t n_shared = 100, int n_lanes = 40,
+                   std::int64_t n_own = 0) {
   auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
   auto form = std::make_shared<kernel::TeamForm>();
   form->body = *kernel->body;
@@ -32,6 +32,10 @@ ir::Loop team_loop(std::int64_t n_shared = 100, int n_lanes = 40, std::int64_t n
   kernel->team = std::move(form);
   loop.members[0].kernel = std::move(kernel);
   return loop;
+}
+
+ir::Loop team_loop(std::int64_t n_shared = 100, int n_lanes = 40, std::int64_t n_own = 0) {
+  return with_team(testing::edge_loop(), n_shared, n_lanes, n_own);
 }
 
 int n_shared_arrays(const kir::Block& block) {
@@ -65,6 +69,30 @@ TEST(Team, SharesThePacksAndTheSumsOfAnElement) {
       EXPECT_TRUE(parameter.type.is_shared) << parameter.name;
     }
   }
+}
+
+TEST(Team, ReadsADatInTwoPlacesButWritesItInOne) {
+  const auto loop = [](const auto& arg, Access other) {
+    return with_team(testing::make_loop({arg("x", Access::read, {0, 0}), arg("z", other, {0, 0}),
+                                         testing::direct("y", Access::rw, 4)},
+                                        testing::edges_to_nodes()));
+  };
+  const auto direct = [](const char* name, Access access, ir::Alias alias) {
+    return testing::direct(name, access, 4, alias);
+  };
+  const auto indirect = [](const char* name, Access access, ir::Alias alias) {
+    return testing::indirect(name, access, 0, 4, alias);
+  };
+  for (const ir::Loop& read : {loop(direct, Access::read), loop(indirect, Access::read)}) {
+    EXPECT_EQ(n_shared_arrays(
+                  testing::lowered(read, Strategy::team, testing::grid).functions.front().body),
+              3);
+  }
+  const ir::Loop written = loop(direct, Access::rw);
+  const Verdict verdict =
+      applicable(Strategy::team, written, testing::grid, testing::no_facts(written), {});
+  EXPECT_FALSE(verdict.ok);
+  EXPECT_TRUE(testing::contains(verdict.why, "arg 1 ('z')")) << verdict.why;
 }
 
 TEST(Team, HasAllLanesThatItAsksFor) {
