@@ -227,7 +227,8 @@ struct Atomic {
 /// @brief Call of one of the module's kernels, which the user wrote.
 struct CallUser {
   std::vector<Expr> arguments;
-  int kernel = 0;  ///< of Module::kernels
+  int kernel = 0;              ///< of Module::kernels
+  std::vector<int> read = {};  ///< places in `arguments` of what the kernel does not write
   bool operator==(const CallUser&) const = default;
 };
 

@@ -19,8 +19,7 @@ namespace op2::kir {
 /// from taking one for another.
 /// @throws InternalError naming the function, the statement and what is wrong.
 ///
-/// @param[in] waits Whether barriers are checked. Pass `expand` turns components into loops, whose
-/// subscripts the check cannot always tell apart: lower() checks barriers before.
+/// @param[in] waits Whether barriers are checked; lower::verify_after() says when.
 void verify(const Module& module, bool waits = true);
 
 /// @brief True if only nodes that dialects print are left.

@@ -132,7 +132,7 @@ class BarrierChecker {
                      values_.leave();
                    },
                    [this](const Atomic& atomic) { store(atomic.target, atomic.value, true); },
-                   [this](const CallUser& call) { hand(call.arguments); },
+                   [this](const CallUser& call) { hand(call.arguments, call.read); },
                    [this](const Call& call) { hand(call.arguments); },
                    [this](const For& loop) { repeat(loop); },
                    [this](const If& branch) { choose(branch); },
@@ -192,8 +192,10 @@ class BarrierChecker {
     });
   }
 
-  void hand(const std::vector<Expr>& arguments) {
-    for (const Expr& argument : arguments) {
+  /// @param[in] read_only Places of arrays that the callee does not write.
+  void hand(const std::vector<Expr>& arguments, const std::vector<int>& read_only = {}) {
+    for (int i = 0; i < std::ssize(arguments); ++i) {
+      const Expr& argument = arguments[static_cast<std::size_t>(i)];
       const std::string* array = variable_of(argument);
       const bool is_element = std::holds_alternative<Element>(argument.node);
       if (array == nullptr || is_element) {
@@ -201,7 +203,8 @@ class BarrierChecker {
         continue;
       }
       const auto operands = operands_of(argument);
-      touch(*array, operands.empty() ? integer(0) : operands.front(), true, false, true);
+      const bool writes = std::ranges::count(read_only, i) == 0;
+      touch(*array, operands.empty() ? integer(0) : operands.front(), writes, false, true);
     }
   }
 

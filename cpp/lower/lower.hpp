@@ -41,6 +41,12 @@ using Observer = std::function<void(Stage, const kir::Module&)>;
 /// @brief Why the loop cannot run on `options.lanes` lanes; empty if it can.
 [[nodiscard]] std::string why_not_on_lanes(const Request& request);
 
+/// @brief Check a module behind @p stage, as lower() does. Barriers are checked before `expand`, of
+/// all modules: pass `expand` makes loops of components, whose subscripts the check cannot always
+/// tell apart, and neither adds a barrier nor takes one away.
+/// @throws InternalError naming the pass after which the module is no program; see kir::verify().
+void verify_after(Stage stage, const kir::Module& module);
+
 /// @brief Loop to printable KernelIR, pass by pass.
 /// @throws InternalError naming the pass after which the module is no program; see kir::verify().
 [[nodiscard]] kir::Module lower(const Request& request, const Observer& observe);

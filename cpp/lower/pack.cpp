@@ -207,7 +207,12 @@ class Packer {
 
   /// Hand an argument to the kernel, unless it is a part of what the kernel gets.
   void pass(std::size_t i, kir::Expr argument) {
-    if (!ir::is_part(loop_, i)) call_of(i).call.arguments.push_back(std::move(argument));
+    if (ir::is_part(loop_, i)) return;
+    kir::CallUser& call = call_of(i).call;
+    if (ir::access_of(loop_.args[i]) == Access::read) {
+      call.read.push_back(static_cast<int>(call.arguments.size()));
+    }
+    call.arguments.push_back(std::move(argument));
   }
 
   /// The call that argument @p i is for.

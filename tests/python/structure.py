@@ -77,8 +77,8 @@ LATE_IMPORTS = {
 CODE_LINES = 49_347
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
-    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 29_162),
-    "all rooms": (None, 63_418),
+    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 29_171),
+    "all rooms": (None, 63_427),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

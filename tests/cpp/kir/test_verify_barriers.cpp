@@ -5,6 +5,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "modules.hpp"
@@ -169,6 +170,21 @@ TEST(VerifyBarriers, PointersLeadToTheirArrays) {
             {Assign{element("row", integer(0)), Update::set, integer(1)}}});
   EXPECT_NE(said_of_kernel({behind, add(i)}), "");
   EXPECT_EQ(said_of_kernel({behind, {Barrier{true}}, add(i)}), "");
+}
+
+/// A call with `s` in two places, of which the kernel only reads these.
+Stmt call_with_s_twice(std::vector<int> read) {
+  return {CallUser{{name("s"), name("s"), lane}, 0, std::move(read)}};
+}
+
+TEST(VerifyBarriers, AKernelMayReadAnArrayInTwoPlaces) {
+  EXPECT_EQ(said_of_kernel({put(lane), barrier, call_with_s_twice({0, 1})}), "");
+  for (const std::vector<int>& read : {std::vector<int>{}, {0}, {1}}) {
+    EXPECT_NE(said_of_kernel({put(lane), barrier, call_with_s_twice(read)}), "");
+  }
+  EXPECT_NE(said_of_kernel({put(lane), call_with_s_twice({0, 1})}), "");
+  EXPECT_NE(said_of_kernel({call_with_s_twice({0, 1}), put(lane)}), "");
+  EXPECT_EQ(said_of_kernel({call_with_s_twice({0, 1}), take(integer(3))}), "");
 }
 
 TEST(VerifyBarriers, AFlagIsReadBehindABarrier) {

@@ -212,6 +212,18 @@ inline kir::Module lowered(const ir::Loop& loop, Strategy strategy, const Facts&
   return wanted;
 }
 
+/// The module without the Barrier of that number, counted from 0 over all functions.
+inline kir::Module without_barrier(kir::Module module, int number) {
+  int seen = 0;
+  for (kir::Function& function : module.functions) {
+    function.body = kir::map_stmts(std::move(function.body), [&](kir::Stmt stmt) -> kir::Block {
+      const bool is_it = std::holds_alternative<kir::Barrier>(stmt.node) && seen++ == number;
+      return is_it ? kir::Block{} : kir::Block{std::move(stmt)};
+    });
+  }
+  return module;
+}
+
 /// What the strategy made, on lanes if they were asked for, as text: gathers and scatters are still
 /// one line each.
 inline std::string strategy_dump(const ir::Loop& loop, Strategy strategy,

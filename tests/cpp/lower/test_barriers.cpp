@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -19,6 +18,7 @@ using testing::global_reduce;
 using testing::indirect;
 using testing::lowered;
 using testing::make_loop;
+using testing::without_barrier;
 
 constexpr Facts with_fences{.lanes = Lanes::grid, .atomics = true, .fences = true};
 constexpr Facts with_warps{.lanes = Lanes::grid, .atomics = true, .warp = 32, .fences = true};
@@ -30,17 +30,6 @@ int n_barriers(const kir::Module& module) {
     n += testing::count<kir::Barrier>(function.body);
   }
   return n;
-}
-
-kir::Module without(kir::Module module, int number) {
-  int seen = 0;
-  for (kir::Function& function : module.functions) {
-    function.body = kir::map_stmts(std::move(function.body), [&](kir::Stmt stmt) -> kir::Block {
-      const bool is_it = std::holds_alternative<kir::Barrier>(stmt.node) && seen++ == number;
-      return is_it ? kir::Block{} : kir::Block{std::move(stmt)};
-    });
-  }
-  return module;
 }
 
 std::string said_of(const kir::Module& module) {
@@ -62,7 +51,7 @@ std::vector<int> not_missed(const ir::Loop& loop, Strategy strategy, const Facts
     EXPECT_EQ(said_of(module), "");
     EXPECT_GT(n_barriers(module), 0);
     for (int i = 0; i < n_barriers(module); ++i) {
-      if (said_of(without(module, i)).empty()) found.push_back(i);
+      if (said_of(without_barrier(module, i)).empty()) found.push_back(i);
     }
   }
   return found;
@@ -97,7 +86,7 @@ TEST(Barriers, BetweenTwoListsOfOneDat) {
       {{2, 0}, {3, 0}});
   const kir::Module module = lowered(loop, Strategy::block, testing::grid, Stage::layout);
   ASSERT_EQ(n_barriers(module), 3);
-  EXPECT_EQ(said_of(without(module, 2)).substr(0, 45),
+  EXPECT_EQ(said_of(without_barrier(module, 2)).substr(0, 45),
             "wrap_res: lanes touch 'r' without a barrier b");
   EXPECT_EQ(not_missed(loop, Strategy::block, testing::grid), none);
 }

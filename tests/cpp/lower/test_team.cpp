@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "base/error.hpp"
 #include "cg/dialect.hpp"
 #include "cg/source.hpp"
+#include "kir/verify.hpp"
 #include "kir/walk.hpp"
 #include "loops.hpp"
 #include "lower/strategy.hpp"
@@ -68,6 +71,31 @@ TEST(Team, SharesThePacksAndTheSumsOfAnElement) {
     if (parameter.type.is_pointer() && parameter.name != "shared") {
       EXPECT_TRUE(parameter.type.is_shared) << parameter.name;
     }
+  }
+}
+
+/// What lower() says of the layout of @p loop without the Barrier of that number.
+std::string said_of_team(const ir::Loop& loop, int without) {
+  const kir::Module module = testing::lowered(loop, Strategy::team, testing::grid, Stage::teams);
+  EXPECT_NO_THROW(verify_after(Stage::teams, module));
+  try {
+    verify_after(Stage::teams, testing::without_barrier(module, without));
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Nothing of these modules is left to expand.
+TEST(Team, WaitsForItsLoadsAndForTheKernel) {
+  const ir::Loop direct = with_team(
+      testing::make_loop({testing::direct("x", Access::read, 200),
+                          testing::direct("y", Access::rw, 200), testing::global_read("g", 3)}));
+  for (const ir::Loop& loop : {direct, team_loop()}) {
+    EXPECT_TRUE(
+        kir::is_expanded(testing::lowered(loop, Strategy::team, testing::grid, Stage::teams)));
+    EXPECT_TRUE(testing::contains(said_of_team(loop, 0), "after pass 'teams': wrap_res: lanes"));
+    EXPECT_TRUE(testing::contains(said_of_team(loop, 1), "lanes touch 'y_pack' without a barrier"));
   }
 }
 
