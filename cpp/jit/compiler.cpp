@@ -133,6 +133,7 @@ std::string tool_complaint(std::string_view output) {
 std::vector<std::string> base_flags(const HostCompiler& compiler) {
   std::vector<std::string> flags = {"-O3", "-fno-math-errno"};
   flags.insert(flags.end(), compiler.native_flags.begin(), compiler.native_flags.end());
+  flags.insert(flags.end(), compiler.mending_flags.begin(), compiler.mending_flags.end());
   const std::vector<std::string> language = language_flags(compiler.language);
   flags.insert(flags.end(), language.begin(), language.end());
   // The last two keep a kernel's functions its own: inlined although the object is shared, and

@@ -19,11 +19,12 @@ enum class Language { c, cxx };
 /// @brief A host compiler and everything about the compiler that changes its code.
 struct HostCompiler {
   Language language = Language::c;
-  std::vector<std::string> command;        // absolute path, then fixed arguments
-  std::string path;                        // the program behind any symbolic links
-  std::string version;                     // in the compiler's words
-  std::vector<std::string> native_flags;   // the flags for this machine's processor
-  std::vector<std::string> resolved_arch;  // the meaning of those flags here
+  std::vector<std::string> command;             // absolute path, then fixed arguments
+  std::string path;                             // the program behind any symbolic links
+  std::string version;                          // in the compiler's words
+  std::vector<std::string> native_flags;        // the flags for this machine's processor
+  std::vector<std::string> resolved_arch;       // the meaning of those flags here
+  std::vector<std::string> mending_flags = {};  // against wrong code, for any processor
   bool operator==(const HostCompiler&) const = default;
 };
 

@@ -118,6 +118,26 @@ std::string version_line(std::string_view dry_run) {
   return "";
 }
 
+/// GCC 11 and 12 with vectors of 64 bytes store rows of a local array by instructions for addresses
+/// aligned to 32 bytes, but align the array to 16. The assembler makes instructions for all
+/// addresses of them, of equal length and speed. An older assembler has no such option. Loops then
+/// take single steps behind the last whole vector.
+std::vector<std::string> mending_flags(const HostCompiler& compiler, const Patience& patience) {
+  if (!compiler.version.starts_with("gcc version ")) return {};
+  const auto accepts = [&](const char* flag) {
+    std::vector<std::string> words = compiler.command;
+    words.insert(words.end(), {flag, "-c", "-o", "/dev/null", "-x",
+                               convention_of(compiler.language).driver_name, "/dev/null"});
+    const ProcessResult result = run_process(words, {{"LC_ALL", "C"}}, patience);
+    return result.exit_code == 0 && result.signal == 0 && !result.timed_out;
+  };
+  constexpr const char* by_assembler = "-Wa,-muse-unaligned-vector-move";
+  constexpr const char* by_compiler = "--param=vect-epilogues-nomask=0";
+  if (accepts(by_assembler)) return {by_assembler};
+  if (vector_bytes(compiler) == 64 && accepts(by_compiler)) return {by_compiler};
+  return {};
+}
+
 bool is_machine_code(const std::string& path) {
   std::array<char, 4> start{};
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -190,12 +210,14 @@ HostCompiler probe_compiler(Language language, const std::vector<std::string>& c
     const ProcessResult result = run_process(words, {{"LC_ALL", "C"}}, patience);
     output = result.output;
     if (result.exit_code == 0 && result.signal == 0 && !result.timed_out) {
-      return {language,
-              command,
-              real_path(command.front()),
-              version_line(output),
-              native_flags,
-              target_options(output)};
+      HostCompiler compiler{language,
+                            command,
+                            real_path(command.front()),
+                            version_line(output),
+                            native_flags,
+                            target_options(output)};
+      compiler.mending_flags = mending_flags(compiler, patience);
+      return compiler;
     }
   }
   throw ToolchainError(
@@ -213,7 +235,7 @@ std::string probe_key(Language language, const std::vector<std::string>& command
   struct stat status {};
   if (!is_compiler || !is_machine_code(path) || ::stat(path.c_str(), &status) != 0) return "";
   Canonical key;
-  key.open("probe").text(convention_of(language).driver_name).text(path);
+  key.open("probe").number(2).text(convention_of(language).driver_name).text(path);
   for (const std::string& word : command) key.text(word);
   key.number(static_cast<std::int64_t>(status.st_ino)).number(status.st_size);
   key.number(status.st_mtim.tv_sec).number(status.st_mtim.tv_nsec);
@@ -222,14 +244,16 @@ std::string probe_key(Language language, const std::vector<std::string>& command
 }
 
 std::string write_probe(const HostCompiler& compiler) {
-  return fmt::format("{}\n{}\n{}\n{}\n", compiler.path, compiler.version,
-                     fmt::join(compiler.native_flags, std::string(1, list_separator)),
-                     fmt::join(compiler.resolved_arch, std::string(1, list_separator)));
+  const std::string separator(1, list_separator);
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n", compiler.path, compiler.version,
+                     fmt::join(compiler.native_flags, separator),
+                     fmt::join(compiler.resolved_arch, separator),
+                     fmt::join(compiler.mending_flags, separator));
 }
 
 HostCompiler read_probe(const std::string& text, Language language,
                         const std::vector<std::string>& command) {
-  std::array<std::string, 4> fields;
+  std::array<std::string, 5> fields;
   std::string_view rest = text;
   for (std::string& field : fields) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -241,7 +265,8 @@ HostCompiler read_probe(const std::string& text, Language language,
           fields[0],
           fields[1],
           split(fields[2], list_separator),
-          split(fields[3], list_separator)};
+          split(fields[3], list_separator),
+          split(fields[4], list_separator)};
 }
 
 }  // namespace op2::jit

@@ -196,6 +196,9 @@ TEST(CompilerIdentity, ChangesWithEverythingThatMatters) {
   b.resolved_arch = {"-mavx512f"};
   EXPECT_TRUE(differs(b));
   b = a;
+  b.mending_flags = {"-Wa,-muse-unaligned-vector-move"};
+  EXPECT_TRUE(differs(b));
+  b = a;
   b.language = Language::cxx;
   EXPECT_TRUE(differs(b));
   EXPECT_NE(compiler_identity(a, {"-g"}), identity);

@@ -116,6 +116,35 @@ TEST(ProbeCompiler, FallsBackWhereNativeIsUnknown) {
   EXPECT_EQ(compiler.resolved_arch, (std::vector<std::string>{"-mfoo", "-mbar", "-triple", "x"}));
 }
 
+/// A compiler of @p version for @p processor that rejects flags of the shell's pattern @p rejected.
+HostCompiler probe_fake(const std::string& version, const std::string& processor,
+                        const std::string& rejected) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path fake = directory.path() / "fake-cc";
+  testing::write_file(fake, "#!/bin/sh\ncase \"$*\" in " + rejected + ") exit 1;; esac\necho '" +
+                                version + "'\necho ' /lib/cc1 " + processor + "'\n");
+  std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
+  return probe(Language::c, fake.string());
+}
+
+TEST(ProbeCompiler, MendsGccByTheAssemblerOrElseByTheCompiler) {
+  using Flags = std::vector<std::string>;
+  const auto mended = [](const auto&... about) { return probe_fake(about...).mending_flags; };
+  const Flags by_assembler{"-Wa,-muse-unaligned-vector-move"};
+  const Flags by_compiler{"--param=vect-epilogues-nomask=0"};
+  EXPECT_EQ(mended("gcc version 12", "-mavx512f", "never"), by_assembler);
+  EXPECT_EQ(mended("gcc version 12", "-mavx2", "never"), by_assembler);  // other processors, ahead
+  EXPECT_EQ(mended("gcc version 11", "-mavx512f", "*-Wa,*"), by_compiler);
+  EXPECT_EQ(mended("gcc version 11", "-mavx2", "*-Wa,*"), Flags{});
+  EXPECT_EQ(mended("gcc version 11", "-mavx512f", "*-Wa,*|*--param*"), Flags{});
+  EXPECT_EQ(mended("clang version 18", "-mavx512f", "never"), Flags{});
+
+  const HostCompiler compiler = probe_fake("gcc version 12", "-mavx512f", "never");
+  EXPECT_EQ(read_probe(write_probe(compiler), Language::c, compiler.command), compiler);
+  const Flags flags = base_flags(compiler);
+  EXPECT_NE(std::find(flags.begin(), flags.end(), by_assembler.front()), flags.end());
+}
+
 TEST(ProbeCompiler, RefusesWhatIsNoCompiler) {
   try {
     (void)probe(Language::c, "false");

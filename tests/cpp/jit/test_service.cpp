@@ -394,6 +394,7 @@ TEST(Service, AnInterruptedFlightIsFlownByAnother) {
     if (std::this_thread::get_id() == leader) throw std::runtime_error("interrupted");
   };
   Service service(options);
+  (void)service.compiler(Language::c);  // so the leader is interrupted while a source is compiled
   std::thread first([&service, &leader] {
     leader = std::this_thread::get_id();
     EXPECT_THROW((void)load(service, source_of(3)), std::runtime_error);
