@@ -261,7 +261,7 @@ struct For {
   int step = 1;
   std::string step_name = {};  ///< a variable that is stepped by instead, if not empty
   bool is_rolled = false;      ///< unrolling it would only cost the compiler time
-  int unrolled = 0;            ///< on a grid: so many steps side by side; 0: the compiler's choice
+  int unrolled = 0;            ///< so many steps side by side; 0: the compiler's choice
   std::optional<Columns> columns = {};
   bool operator==(const For&) const = default;
 };

@@ -14,8 +14,8 @@
 namespace op2::lower {
 namespace {
 
-/// More lanes than any device would take are never asked for, nor are they faster: where an
-/// element has more work, lanes do several parts.
+/// Lanes of a block, at most: all devices take so many. Elements with more work give several parts
+/// to a lane.
 constexpr int most_lanes = 128;
 /// A lane loads so many numbers of an argument at once: with 32 products with vectors had too few
 /// registers, and 8 were as fast for all else (H200).

@@ -46,13 +46,16 @@ class MapTable {
   [[nodiscard]] std::int64_t begin(std::int64_t row) const {
     return is_ragged() ? index(row) : row * arity_;
   }
+  [[nodiscard]] std::int64_t n_entries(std::int64_t row) const {
+    return begin(row + 1) - begin(row);
+  }
   [[nodiscard]] std::int64_t n_bytes() const { return begin(n_rows_) * index_bytes_; }
 
   /// @brief Call @p f(slot, target) for the entries of @p row in their order.
   template <class F>
   void visit(std::int64_t row, const F& f) const {
     const std::int64_t first = begin(row);
-    const std::int64_t n = begin(row + 1) - first;
+    const std::int64_t n = n_entries(row);
     for (std::int64_t slot = 0; slot < n; ++slot) f(static_cast<int>(slot), index(first + slot));
   }
 

@@ -48,8 +48,7 @@ class Incidences {
         n += column.map->begin(n_) - column.map->begin(0);
       } else {
         for (std::int64_t position = 0; position < n_; ++position) {
-          const std::int64_t row = subset_->at(position, 0);
-          n += column.map->begin(row + 1) - column.map->begin(row);
+          n += column.map->n_entries(subset_->at(position, 0));
         }
       }
     }
@@ -95,7 +94,7 @@ class Incidences {
     if (!map.is_ragged()) return map.arity();
     std::int64_t most = 0;
     for (std::int64_t row = 0; row < map.n_rows(); ++row) {
-      most = std::max(most, map.begin(row + 1) - map.begin(row));
+      most = std::max(most, map.n_entries(row));
     }
     return most;
   }

@@ -88,7 +88,7 @@ void relabel_rows(const mesh::MapTable& map, std::span<const std::int64_t> old_o
     std::int64_t place = map.begin(0);
     for (std::int64_t row = 0; row < map.n_rows(); ++row) {
       values[row] = static_cast<Index>(place);
-      place += map.begin(old_row(row) + 1) - map.begin(old_row(row));
+      place += map.n_entries(old_row(row));
     }
     values[map.n_rows()] = static_cast<Index>(place);
   }

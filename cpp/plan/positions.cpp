@@ -54,10 +54,6 @@ std::int64_t element_at(const PositionSpec& spec, std::int64_t position) {
   return spec.elements.subset ? spec.elements.subset->at(position, 0) : position;
 }
 
-std::int64_t n_entries(const mesh::MapTable& map, std::int64_t row) {
-  return map.begin(row + 1) - map.begin(row);
-}
-
 /// Where the positions of each element begin.
 class Begins {
  public:
@@ -70,8 +66,7 @@ class Begins {
     values_.push_back(0);
     for (std::int64_t position = 0; position < spec.elements.n; ++position) {
       const std::int64_t element = element_at(spec, position);
-      const std::int64_t blocks =
-          n_entries(*spec.rows, element) * n_entries(*spec.columns, element);
+      const std::int64_t blocks = spec.rows->n_entries(element) * spec.columns->n_entries(element);
       values_.push_back(values_.back() + blocks * scalars);
     }
   }
@@ -119,7 +114,7 @@ class Finder {
         const std::int64_t position = entry / inverse.n_occurrences;
         const std::int64_t slot = entry - position * inverse.n_occurrences;
         const std::int64_t element = element_at(spec_, position);
-        const std::int64_t n = n_entries(*spec_.columns, element);
+        const std::int64_t n = spec_.columns->n_entries(element);
         width_ = n * spec_.column_dim;
         Position* out = values_ + begins_.at(position) + slot * spec_.row_dim * width_;
         const ColumnIndex* wanted = column_of + spec_.columns->begin(element);

@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyop2cxx.base.arrays import MOST_INT32
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.operations import Offer
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.sets import Subset
 
 PROVIDERS = ("auto", "loop", "numpy", "cublas")
-_MOST_INT32 = 2**31 - 1
 
 
 class Call(NamedTuple):
@@ -117,7 +117,7 @@ def _veto(call: Call) -> str:
 
 def _veto_on_device(call: Call) -> str:
     """Return why cuBLAS cannot serve; empty: possible."""
-    if call.dats[0].set.size > _MOST_INT32:
+    if call.dats[0].set.size > MOST_INT32:
         return "length: integers of the library have 32 bits"
     for dat in call.dats:
         dat.allocated("dense")

@@ -36,6 +36,9 @@ TEST(MapTable, HasRowsOfTheirOwnLength) {
   const std::vector<std::int32_t> values{4, 6, 6, 7, 5, 0, 3};  // {5, 0}, {}, {3}
   const MapTable map(values.data(), 4, 3, ragged, 6);
   EXPECT_TRUE(map.is_ragged());
+  EXPECT_EQ(map.n_entries(0), 2);
+  EXPECT_EQ(map.n_entries(1), 0);
+  EXPECT_EQ(map.n_entries(2), 1);
   EXPECT_THROW((void)map.arity(), UnsupportedError);
   EXPECT_EQ(map.at(2, 0), 3);
   EXPECT_EQ(map.n_bytes(), 28);
