@@ -20,6 +20,7 @@
 #include "base/access.hpp"
 #include "base/dtype.hpp"
 #include "base/error.hpp"
+#include "base/half.hpp"
 
 /// The input from generated code for graphs.
 namespace op2::api {
@@ -31,6 +32,8 @@ constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, double>) return DType::float64;
   if constexpr (std::is_same_v<T, std::complex<float>>) return DType::complex64;
   if constexpr (std::is_same_v<T, std::complex<double>>) return DType::complex128;
+  if constexpr (std::is_same_v<T, Float16>) return DType::float16;
+  if constexpr (std::is_same_v<T, Bfloat16>) return DType::bfloat16;
   if constexpr (std::is_same_v<T, std::int8_t>) return DType::int8;
   if constexpr (std::is_same_v<T, std::int16_t>) return DType::int16;
   if constexpr (std::is_same_v<T, std::int32_t>) return DType::int32;

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/half.hpp"
+
 namespace op2 {
 
 /// @brief Which numbers a conversion takes.
@@ -42,6 +44,8 @@ template <class To, class From>
 [[nodiscard]] constexpr To converted(const From& from) {
   if constexpr (std::is_same_v<To, bool>) {
     return from != From{};
+  } else if constexpr (is_half_v<From>) {
+    return converted<To>(static_cast<float>(from));
   } else if constexpr (is_complex_v<To> && !is_complex_v<From>) {
     return To(static_cast<typename To::value_type>(from));
   } else if constexpr (std::integral<To> && std::floating_point<From>) {
@@ -63,6 +67,12 @@ template <class To, class From>
     return fits<To>(from.imag()) && is_real_held;
   } else if constexpr (is_complex_v<To>) {
     return fits<typename To::value_type>(from);
+  } else if constexpr (is_half_v<From>) {
+    return fits<To>(static_cast<float>(from));
+  } else if constexpr (is_half_v<To>) {
+    const auto wide = static_cast<double>(from);
+    const bool is_finite = std::isfinite(static_cast<float>(To(wide)));
+    return is_finite || !std::isfinite(wide);
   } else if constexpr (std::floating_point<To>) {
     if constexpr (std::floating_point<From> && sizeof(To) < sizeof(From)) {
       // half a step above the largest number: from there on numbers are rounded to infinity
@@ -94,6 +104,11 @@ template <class To, class From>
     return fits_exactly<To>(from.imag()) && is_real_held;
   } else if constexpr (is_complex_v<To>) {
     return fits_exactly<typename To::value_type>(from);
+  } else if constexpr (is_half_v<From>) {
+    return fits_exactly<To>(static_cast<float>(from));
+  } else if constexpr (is_half_v<To>) {
+    const auto wide = static_cast<double>(from);
+    return fits_exactly<double>(from) && (wide != wide || static_cast<double>(To(wide)) == wide);
   } else if constexpr (std::floating_point<To> && std::floating_point<From>) {
     const bool is_number = from == from;
     const bool is_same = static_cast<From>(static_cast<To>(from)) == from;

@@ -11,7 +11,7 @@
 namespace op2 {
 namespace {
 
-enum class Family : std::uint8_t { signed_integer, unsigned_integer, floating, complex };
+enum class Family : std::uint8_t { signed_integer, unsigned_integer, floating, complex, half };
 
 struct Traits {
   DType dtype;
@@ -35,6 +35,8 @@ constexpr std::array<Traits, n_dtypes> table{{
     {DType::float64, "float64", "double", 8, Family::floating},
     {DType::complex64, "complex64", "float _Complex", 8, Family::complex},
     {DType::complex128, "complex128", "double _Complex", 16, Family::complex},
+    {DType::float16, "float16", "unsigned short", 2, Family::half},
+    {DType::bfloat16, "bfloat16", "unsigned short", 2, Family::half},
 }};
 
 const Traits& traits(DType dtype) {
@@ -69,6 +71,9 @@ bool is_complex(DType dtype) {
 }
 bool is_floating(DType dtype) {
   return traits(dtype).family == Family::floating;
+}
+bool is_half(DType dtype) {
+  return traits(dtype).family == Family::half;
 }
 bool is_integer(DType dtype) {
   return is_signed_integer(dtype) || traits(dtype).family == Family::unsigned_integer;

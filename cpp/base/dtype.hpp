@@ -7,7 +7,8 @@
 
 namespace op2 {
 
-/// @brief Scalar types a Dat, Global or kernel parameter may hold.
+/// @brief Scalar types a Dat, Global or kernel parameter may hold. Those behind complex128 are of
+/// memory only: kernels see wider ones.
 enum class DType : std::uint8_t {
   int8,
   int16,
@@ -21,9 +22,11 @@ enum class DType : std::uint8_t {
   float64,
   complex64,
   complex128,
+  float16,
+  bfloat16,
 };
 
-inline constexpr std::size_t n_dtypes = 12;
+inline constexpr std::size_t n_dtypes = 14;
 
 /// @brief Bytes of a scalar.
 [[nodiscard]] std::size_t size_of(DType dtype);
@@ -39,6 +42,7 @@ inline constexpr std::size_t n_dtypes = 12;
 
 [[nodiscard]] bool is_complex(DType dtype);
 [[nodiscard]] bool is_floating(DType dtype);  ///< float32 or float64
+[[nodiscard]] bool is_half(DType dtype);      ///< float16 or bfloat16, of memory only
 [[nodiscard]] bool is_integer(DType dtype);
 [[nodiscard]] bool is_signed_integer(DType dtype);
 

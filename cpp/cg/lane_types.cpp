@@ -41,6 +41,7 @@ DType mask_dtype(DType dtype) {
 }
 
 DType part_of(DType dtype) {
+  if (is_half(dtype)) return dtype;
   return *kernel::dtype_of(kernel::part_base(kernel::base_of(dtype)));
 }
 
@@ -79,6 +80,17 @@ namespace detail {
 
 std::string joined(const Names& names, std::string_view separator) {
   return fmt::format("{}", fmt::join(names, separator));
+}
+
+std::string shuffled(const std::string& left, const std::string& right,
+                     const std::vector<int>& picks) {
+  return fmt::format("__builtin_shufflevector({}, {}, {})", left, right, fmt::join(picks, ", "));
+}
+
+std::vector<int> range(int begin, int end) {
+  std::vector<int> numbers;
+  for (int i = begin; i < end; ++i) numbers.push_back(i);
+  return numbers;
 }
 
 }  // namespace detail

@@ -50,6 +50,12 @@ inline constexpr std::string_view inlined = "static inline __attribute__((always
 
 [[nodiscard]] std::string joined(const Names& names, std::string_view separator = ", ");
 
+/// @brief The items @p picks of two vectors, of the second one behind those of the first.
+[[nodiscard]] std::string shuffled(const std::string& left, const std::string& right,
+                                   const std::vector<int>& picks);
+
+[[nodiscard]] std::vector<int> range(int begin, int end);
+
 /// @brief What @p make returns for each lane.
 template <class Make>
 [[nodiscard]] Names for_lanes(int lanes, const Make& make) {

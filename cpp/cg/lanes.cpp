@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "cg/conversions.hpp"
 #include "cg/lane_gathers.hpp"
 #include "cg/lane_types.hpp"
 #include "kir/instructions.hpp"
@@ -16,11 +17,6 @@ namespace op2::cg {
 namespace {
 
 using namespace detail;
-
-std::string shuffled(const std::string& left, const std::string& right,
-                     const std::vector<int>& picks) {
-  return fmt::format("__builtin_shufflevector({}, {}, {})", left, right, fmt::join(picks, ", "));
-}
 
 /// A constant with a number of its own.
 std::string keep(Context& context, const std::string& type, const std::string& value, int& count) {
@@ -52,12 +48,6 @@ void transpose_squares(Context& context, const std::string& type, int lanes, Nam
       b = std::move(second);
     }
   }
-}
-
-std::vector<int> range(int begin, int end) {
-  std::vector<int> numbers;
-  for (int i = begin; i < end; ++i) numbers.push_back(i);
-  return numbers;
 }
 
 /// `out` and where the row of each lane lies.
@@ -391,38 +381,6 @@ void print_lane_turn(Context& context, const kir::Intrinsic& turn, const LaneSpe
 /// The members of a vector that hold numbers.
 Names vectors_of(DType dtype) {
   return is_complex(dtype) ? Names{".re", ".im"} : Names{""};
-}
-
-/// Vectors of another type of numbers. GCC 12 breaks down over vectors wider than the machine's,
-/// so that these are converted in halves.
-std::string convert_function(Context& context, DType from, DType to, int lanes) {
-  const std::string name = fmt::format("op2_convert_{}x{}_{}", name_of(from), lanes, name_of(to));
-  const std::string source = vector_type(context, from, lanes);
-  const std::string type = vector_type(context, to, lanes);
-  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
-    constexpr int widest = 64;  // bytes
-    const auto bytes = static_cast<int>(std::max(size_of(from), size_of(to))) * lanes;
-    const int half = lanes / 2;
-    const std::string half_function =
-        bytes > widest ? convert_function(out, from, to, half) : std::string();
-    const Scope scope = out.function(fmt::format("{} {} {}({} x)", inlined, type, given, source));
-    if (bytes <= widest) {
-      out.statement(fmt::format("return __builtin_convertvector(x, {});", type));
-      return;
-    }
-    const auto of_half = [&](int begin) {
-      return fmt::format("{}({})", half_function, shuffled("x", "x", range(begin, begin + half)));
-    };
-    out.statement(fmt::format("return {};", shuffled(of_half(0), of_half(half), range(0, lanes))));
-  });
-}
-
-/// @p value as a vector of @p lanes numbers of another type.
-std::string converted(Context& context, DType from, DType to, int lanes, const std::string& value) {
-  if (context.dialect().has_vectors) {
-    return fmt::format("convert_{}{}({})", context.dialect().type_name(to), lanes, value);
-  }
-  return fmt::format("{}({})", convert_function(context, from, to, lanes), value);
 }
 
 void print_lane_convert(Context& context, const kir::Intrinsic& convert,

@@ -13,6 +13,7 @@
 #include "base/overload.hpp"
 #include "cg/array_comments.hpp"
 #include "cg/atomics.hpp"
+#include "cg/conversions.hpp"
 #include "cg/kernel_printer.hpp"
 #include "cg/kernel_start.hpp"
 #include "cg/lane_types.hpp"
@@ -138,8 +139,12 @@ class Printer {
   void function(const kir::Function& function) {
     spelled_ = Spelling(context_.dialect(), function.parameters, function.body);
     n_lanes_ = function.has_all_lanes ? function.max_lanes : 0;
+    types_.clear();
     const Scope scope = context_.function(head(function));
-    for (const kir::Parameter& parameter : function.parameters) explain(parameter);
+    for (const kir::Parameter& parameter : function.parameters) {
+      explain(parameter);
+      types_[parameter.name] = parameter.type;
+    }
     if (function.is_kernel) {
       n_before_start_ = context_.dialect().kernel_start.empty() ? 0 : n_before_start(function);
       if (n_before_start_ == 0) start_kernel();
@@ -384,11 +389,7 @@ class Printer {
     std::visit(
         overload{
             [this](const kir::Decl& decl) { declare(decl); },
-            [this](const kir::Assign& assign) {
-              context_.statement(fmt::format("{} {} {};", expr(assign.target),
-                                             assign.update == kir::Update::add ? "+=" : "=",
-                                             expr(assign.value)));
-            },
+            [this](const kir::Assign& assign) { this->assign(assign); },
             [this](const kir::Atomic& atomic) { update(atomic); },
             [this](const kir::CallUser& call) {
               context_.statement(fmt::format("{}({});",
@@ -438,7 +439,51 @@ class Printer {
     throw InternalError(fmt::format("{} reached the printer; the runtime evaluates it", node));
   }
 
+  void assign(const kir::Assign& assign) {
+    const std::string target = place(assign.target);
+    std::string value = expr(assign.value);
+    const bool is_added = assign.update == kir::Update::add;
+    if (const auto half = half_at(assign.target)) {
+      const DType from = dtype_in(assign.value).value_or(DType::float64);
+      if (is_added) value = fmt::format("{} + {}", expr(assign.target), value);
+      const bool is_kept = std::holds_alternative<kir::LaneOf>(assign.value.node) && from == *half;
+      if (!is_kept) value = converted(context_, from, *half, 0, value);
+      return context_.statement(fmt::format("{} = {};", target, value));
+    }
+    context_.statement(fmt::format("{} {} {};", target, is_added ? "+=" : "=", value));
+  }
+
+  /// Numbers of 16 bits that an element of an array is.
+  [[nodiscard]] std::optional<DType> half_at(const kir::Expr& expression) const {
+    const auto* element = std::get_if<kir::Element>(&expression.node);
+    const auto found = element == nullptr ? types_.end() : types_.find(element->array);
+    if (found == types_.end() || found->second.lanes > 0) return std::nullopt;
+    return is_half(found->second.dtype) ? std::optional(found->second.dtype) : std::nullopt;
+  }
+
+  /// The type of the real numbers in an expression; those of 16 bits are read as floats.
+  [[nodiscard]] std::optional<DType> dtype_in(const kir::Expr& expression) const {
+    std::optional<DType> dtype;
+    (void)kir::any_expr(expression, [&](const kir::Expr& part) {
+      const std::string* name = kir::variable_of(part);
+      const auto found = name == nullptr ? types_.end() : types_.find(*name);
+      if (found == types_.end() || is_integer(found->second.dtype)) return false;
+      dtype = half_at(part) ? DType::float32 : found->second.dtype;
+      return true;
+    });
+    return dtype;
+  }
+
+  /// What is stored to: the words of numbers of 16 bits.
+  [[nodiscard]] std::string place(const kir::Expr& target) const {
+    const auto* element = std::get_if<kir::Element>(&target.node);
+    if (element == nullptr) return expr(target);
+    return fmt::format("{}[{}]", spelled_(element->array), expr(element->subscript.front()));
+  }
+
   void declare(const kir::Decl& decl) {
+    types_[decl.name] = decl.type;
+    if (decl.type.is_pointer && decl.extent > 0) types_.erase(decl.name);  // no numbers
     Declaration declaration;
     declaration.type = type_text(context_.dialect(), decl.type);
     if (decl.storage == kir::Storage::block) {
@@ -449,7 +494,6 @@ class Printer {
     if (decl.type.is_pointer && decl.extent > 0) declaration.type += "volatile";
     if (decl.type.lanes > 0) {
       declaration.type = vector_type(context_, decl.type.dtype, decl.type.lanes);
-      packs_.emplace(decl.name, decl.type);
     }
     Declarator declarator{spelled_(decl.name), "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
@@ -599,8 +643,10 @@ class Printer {
         overload{
             [](const kir::Integer& value) { return fmt::format("{}", value.value); },
             [this](const kir::Name& value) { return spelled_(value.name); },
-            [this](const kir::Element& value) {
-              return fmt::format("{}[{}]", spelled_(value.array), expr(value.subscript.front()));
+            [&](const kir::Element&) {
+              const auto half = half_at(expression);
+              if (!half) return place(expression);
+              return converted(context_, *half, DType::float32, 0, place(expression));
             },
             [this](const kir::Offset& value) {
               return fmt::format("{} + {}", spelled_(value.array),
@@ -643,8 +689,8 @@ class Printer {
   std::string lane_of(const kir::LaneOf& value) const {
     const std::string at = fmt::format("{}[{}]", spelled_(value.array), expr(value.operands[0]));
     const std::string lane = expr(value.operands[1]);
-    const auto pack = packs_.find(value.array);
-    if (pack == packs_.end()) return fmt::format("{}[{}]", at, lane);
+    const auto pack = types_.find(value.array);
+    if (pack == types_.end() || pack->second.lanes == 0) return fmt::format("{}[{}]", at, lane);
     // Clang stores the vector anew for each lane of it that is asked for by a variable.
     const DType dtype = pack->second.dtype;
     const bool is_known = std::holds_alternative<kir::Integer>(value.operands[1].node);
@@ -676,7 +722,7 @@ class Printer {
   const std::vector<std::string>& entries_;
   Spelling spelled_;                                // of the function that is being printed
   const kir::Stmt* last_ = nullptr;                 // behind it all threads wait anyway
-  std::map<std::string, kir::VariableType> packs_;  // arrays of vectors
+  std::map<std::string, kir::VariableType> types_;  // of the function's variables
   std::set<std::string> explained_;                 // arrays
   std::size_t n_before_start_ = 0;                  // statements of the kernel's loop
   int n_lanes_ = 0;                                 // of each block of the kernel; 0: any number

@@ -328,10 +328,11 @@ T dot_as(const Column& x, const Column& y, bool conjugate, int n_threads) {
 DType common(DType left, DType right) {
   const auto either = [left, right](DType dtype) { return left == dtype || right == dtype; };
   const bool is_wide = either(DType::float64) || either(DType::complex128);
+  const auto is_real = [](DType dtype) { return is_floating(dtype) || is_half(dtype); };
   if (is_complex(left) || is_complex(right)) {
     return is_wide ? DType::complex128 : DType::complex64;
   }
-  if (is_floating(left) || is_floating(right)) return is_wide ? DType::float64 : DType::float32;
+  if (is_real(left) || is_real(right)) return is_wide ? DType::float64 : DType::float32;
   return either(DType::uint64) ? DType::uint64 : DType::int64;
 }
 

@@ -137,6 +137,7 @@ namespace {
 /// The same type, or one of the same kind with fewer bits: what storing rounds to.
 bool is_narrower(DType stored, DType seen) {
   if (stored == seen) return true;
+  if (is_half(stored)) return is_floating(seen);
   return size_of(stored) < size_of(seen) &&
          ((is_floating(stored) && is_floating(seen)) || (is_complex(stored) && is_complex(seen)));
 }

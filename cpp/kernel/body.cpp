@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 19> binary_spelling{"*", "/", "%",  "+", 
 }  // namespace
 
 Base base_of(DType dtype) {
+  if (is_half(dtype)) return Base::uint16;  // what the text of memory has
   return static_cast<Base>(first_dtype + static_cast<std::uint8_t>(dtype));
 }
 

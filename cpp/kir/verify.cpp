@@ -38,13 +38,9 @@ struct Kind {
 
 constexpr Kind index_kind{};
 
-bool is_index_dtype(DType dtype) {
-  return !is_complex(dtype) && dtype != DType::float32 && dtype != DType::float64;
-}
-
 Kind kind_of(DType dtype, int lanes) {
   if (lanes > 0) return {Kind::Of::vector, dtype, lanes};
-  return {is_index_dtype(dtype) ? Kind::Of::index : Kind::Of::value, dtype};
+  return {is_integer(dtype) ? Kind::Of::index : Kind::Of::value, dtype};
 }
 
 Kind kind_of(const VariableType& type, int extent) {
@@ -86,7 +82,8 @@ bool fits(const Kind& place, const Kind& value) {
 bool converts(const Kind& place, const Kind& value) {
   if (place.of != Kind::Of::value || value.of != Kind::Of::value || place.lanes != value.lanes)
     return false;
-  return (is_floating(place.dtype) && is_floating(value.dtype)) ||
+  const auto is_real = [](DType dtype) { return is_floating(dtype) || is_half(dtype); };
+  return (is_real(place.dtype) && is_real(value.dtype)) ||
          (is_complex(place.dtype) && is_complex(value.dtype));
 }
 
@@ -396,7 +393,7 @@ class Checker {
     if (found.of != Kind::Of::pointer) fail(fmt::format("'{}' is no array", dump(given)));
     if (wanted.is_written && found.is_const) fail(fmt::format("'{}' is const", dump(given)));
     const bool is_of_vectors = found.lanes > 0 || is_side_by_side_;
-    const bool fits = wanted.kind == Operand::indices   ? is_index_dtype(found.dtype)
+    const bool fits = wanted.kind == Operand::indices   ? is_integer(found.dtype)
                       : wanted.kind == Operand::numbers ? found.dtype == type.dtype
                       : wanted.kind == Operand::rows
                           ? is_of_vectors

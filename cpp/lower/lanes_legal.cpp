@@ -77,6 +77,9 @@ void check_member(const ir::Loop& member, const Request& request) {
         "by Dat.copy");
   }
   check_overwrites(loop, request.strategy, races);
+  if (request.strategy == Strategy::owner && !request.options.by_slot && half_sum(loop, races)) {
+    refuse("shares go to memory one by one, and a sum in 16 bits of memory is rounded once");
+  }
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const Access access = ir::access_of(loop.args[i]);
     for (std::size_t j = 0; j < i; ++j) {

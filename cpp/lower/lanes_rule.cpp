@@ -15,6 +15,8 @@
 namespace op2::lower {
 namespace {
 
+constexpr int operations_a_half = 16;  // of a conversion
+
 LaneChoice none(std::string why) {
   return {0, std::move(why)};
 }
@@ -193,6 +195,9 @@ LaneWork lane_work(const ir::Loop& loop, const Tuning& tuning) {
     const int n_parts = is_complex(ir::dtype_of(arg)) ? 2 : 1;
     work.n_scalars += ir::extent_of(loop, arg) * n_parts * n_ways(loop, i);
     look(kernel::scalar(kernel::base_of(ir::dtype_of(arg))));
+    // machines have instructions for vectors of them, which compilers do not take by themselves
+    if (ir::stored_of(arg) != DType::float16) continue;
+    work.n_operations += operations_a_half * ir::extent_of(loop, arg) * n_ways(loop, i);
   }
   for (const ir::Member& member : loop.members) {
     if (!member.kernel->body) continue;

@@ -15,6 +15,7 @@ namespace op2::lower {
 namespace {
 
 DType part_of(DType dtype) {
+  if (is_half(dtype)) return dtype;
   return *kernel::dtype_of(kernel::part_base(kernel::base_of(dtype)));
 }
 

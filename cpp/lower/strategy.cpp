@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -334,6 +335,23 @@ bool sees_order(const Loop& loop, const Races& races) {
   });
 }
 
+/// May a strategy be taken for what is reduced in 16 bits of memory? A sum is rounded once there.
+Verdict keeps_halves(Strategy strategy, const Loop& loop, const Races& races) {
+  const bool is_private = strategy == Strategy::owner || strategy == Strategy::scratch;
+  if (const auto sum = half_sum(loop, races); sum && !is_private) {
+    return no(fmt::format("{} is a sum in memory of {}, and each share would be rounded",
+                          describe(loop, *sum), name_of(ir::stored_of(loop.args[*sum]))));
+  }
+  if (strategy != Strategy::atomic && strategy != Strategy::team) return {};
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const Arg& arg = loop.args[i];
+    const bool is_reduced = ir::target_map_of(arg) >= 0 && is_reduction(ir::access_of(arg));
+    if (!is_reduced || !is_half(ir::stored_of(arg))) continue;
+    return no(describe(loop, i) + " is reduced in 16 bits of memory, which no atomic updates");
+  }
+  return {};
+}
+
 Rules rules_for(const Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
                 const Options& options) {
   Rules rules;
@@ -344,6 +362,10 @@ Rules rules_for(const Loop& loop, const Facts& facts, const std::vector<MapFacts
       sees_order(loop, find_races(loop, maps))) {
     rules.push_back({Strategy::scratch, "each target sums in the order of elements"});
     rules.push_back({Strategy::direct, "one thread, in the order of elements"});
+  }
+  if (half_sum(loop, find_races(loop, maps))) {
+    rules.push_back({Strategy::owner, "each target rounds its sum once, to 16 bits of memory"});
+    rules.push_back({Strategy::scratch, "each target rounds its sum once, to 16 bits of memory"});
   }
   rules.push_back({Strategy::direct, "nothing can race"});
   if (class_of(facts) != DeviceClass::host) {
@@ -489,6 +511,13 @@ Races find_races(const Loop& loop, const std::vector<MapFacts>& maps) {
   return races;
 }
 
+std::optional<std::size_t> half_sum(const Loop& loop, const Races& races) {
+  const auto found = std::ranges::find_if(races.reductions, [&loop](std::size_t arg) {
+    return is_half(ir::stored_of(loop.args[arg])) && ir::access_of(loop.args[arg]) == Access::inc;
+  });
+  return found == races.reductions.end() ? std::nullopt : std::optional(*found);
+}
+
 Verdict supported(const Loop& loop, const Facts& facts) {
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const DType dtype = ir::dtype_of(loop.args[i]);
@@ -522,6 +551,7 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
   if (options.semantics.by_element) {
     if (Verdict verdict = keeps_elements(strategy, loop, races, facts); !verdict.ok) return verdict;
   }
+  if (Verdict verdict = keeps_halves(strategy, loop, races); !verdict.ok) return verdict;
   switch (strategy) {
     case Strategy::direct:
       if (options.semantics.by_element && class_of(facts) == DeviceClass::host) {
@@ -568,6 +598,17 @@ Choice choose(const Loop& loop, const Facts& facts, const std::vector<MapFacts>&
         "par_loop '{}': with deterministic='ranks' the backend has no strategy in the "
         "order of elements for it ({}); take a backend of the host",
         ir::name_of(loop), applicable(Strategy::scratch, loop, facts, maps, options).why));
+  }
+  const Races races = find_races(loop, maps);
+  if (const auto sum = half_sum(loop, races)) {
+    const auto why = [&](Strategy strategy) {
+      return applicable(strategy, loop, facts, maps, options).why;
+    };
+    throw UnsupportedError(fmt::format(
+        "par_loop '{}': {} is a sum in memory of {}, which strategies 'owner' and "
+        "'scratch' round once; owner: {}; scratch: {}; take dtype float32",
+        ir::name_of(loop), describe(loop, *sum), name_of(ir::stored_of(loop.args[*sum])),
+        why(Strategy::owner), why(Strategy::scratch)));
   }
   throw InternalError("choose: no rule applies");
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,10 @@ struct Races {
 };
 
 [[nodiscard]] Races find_races(const ir::Loop& loop, const std::vector<MapFacts>& maps);
+
+/// @brief The first argument that adds to values of 16 bits in memory by a Map that leads to some
+/// of them twice. Each sum is rounded once there.
+[[nodiscard]] std::optional<std::size_t> half_sum(const ir::Loop& loop, const Races& races);
 
 /// @brief Whether something may be done, and if not, which fact forbids it.
 struct Verdict {

@@ -22,12 +22,14 @@ enum Code : std::uint8_t {
   code_signed = 0,
   code_unsigned = 1,
   code_floating = 2,
+  code_bfloat = 4,
   code_complex = 5
 };
 
 std::uint8_t code_of(DType dtype) {
   if (is_complex(dtype)) return code_complex;
-  if (is_floating(dtype)) return code_floating;
+  if (dtype == DType::bfloat16) return code_bfloat;
+  if (is_floating(dtype) || is_half(dtype)) return code_floating;
   return is_signed_integer(dtype) ? code_signed : code_unsigned;
 }
 

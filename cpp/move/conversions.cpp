@@ -94,6 +94,8 @@ bool are_convertible(const Type& to, const Type& from) {
 
 bool always_fits(const Type& to, const Type& from, Casting casting) {
   if (casting == Casting::unsafe || to == from || from.is_truth) return true;
+  if (is_half(from.dtype)) return is_floating(to.dtype) || is_complex(to.dtype);
+  if (is_half(to.dtype)) return false;
   bool found = false;
   with_pair(part_of(to), part_of(from), [&found, casting](auto target, auto source) {
     using To = decltype(target);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "move/leaves.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -170,12 +172,17 @@ std::size_t add_leaf(Builder& builder, std::size_t at, Request request, const Ke
 template <Update update>
 void* updating(DType dtype, Request request) {
   void* found = nullptr;
-  with_type(dtype, [&found, request](auto sample) {
+  with_type(dtype, [&found, dtype, request](auto sample) {
     using T = decltype(sample);
     if (update != Update::add && is_complex_v<T>) {
       throw UsageError("complex numbers have no order, so neither a least nor a largest");
     }
-    found = function_for<UpdateKernel<update, T>>(request);
+    if constexpr (is_half_v<T>) {
+      throw UsageError(
+          fmt::format("values of {} are neither summed nor compared in memory", name_of(dtype)));
+    } else {
+      found = function_for<UpdateKernel<update, T>>(request);
+    }
   });
   return found;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/error.hpp"
+#include "base/half.hpp"
 #include "move/leaves.hpp"
 
 namespace op2::move {
@@ -37,6 +38,10 @@ void with_type(DType dtype, const F& f) {
       return f(std::complex<float>{});
     case DType::complex128:
       return f(std::complex<double>{});
+    case DType::float16:
+      return f(Float16{});
+    case DType::bfloat16:
+      return f(Bfloat16{});
   }
   throw InternalError("unknown dtype");
 }

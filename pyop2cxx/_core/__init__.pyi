@@ -217,11 +217,17 @@ class DType:
       complex64
 
       complex128
+
+      float16
+
+      bfloat16
     """
 
     __members__: typing.ClassVar[dict[str, DType]]
+    bfloat16: typing.ClassVar[DType]
     complex128: typing.ClassVar[DType]
     complex64: typing.ClassVar[DType]
+    float16: typing.ClassVar[DType]
     float32: typing.ClassVar[DType]
     float64: typing.ClassVar[DType]
     int16: typing.ClassVar[DType]

@@ -14,12 +14,14 @@ TEST(DType, NamesRoundTrip) {
     EXPECT_EQ(dtype_from_name(name_of(dtype)), dtype);
   }
   EXPECT_EQ(size_of(DType::complex128), 16U);
+  EXPECT_EQ(size_of(DType::bfloat16), 2U);
+  EXPECT_FALSE(is_floating(DType::float16) || is_integer(DType::float16));
   EXPECT_EQ(c_name_of(DType::uint32), "unsigned int");
 }
 
 TEST(DType, UnknownNameListsWhatThereIs) {
   try {
-    (void)dtype_from_name("float16");
+    (void)dtype_from_name("float8");
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("float64"), std::string::npos);

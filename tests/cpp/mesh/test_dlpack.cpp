@@ -100,10 +100,10 @@ TEST(Dlpack, FillsInWhatOthersLeaveOut) {
 }
 
 TEST(Dlpack, WhatCannotBeTakenIsDeletedToo) {
-  Foreign halves;
-  halves.tensor.tensor.dtype.bits = 16;
-  EXPECT_THROW((void)take(&halves.tensor), UsageError);
-  EXPECT_EQ(halves.n_deleted, 1);
+  Foreign longer;
+  longer.tensor.tensor.dtype.bits = 128;
+  EXPECT_THROW((void)take(&longer.tensor), UsageError);
+  EXPECT_EQ(longer.n_deleted, 1);
   Foreign future;
   future.tensor.version.major = 2;
   EXPECT_THROW((void)take(&future.tensor), UsageError);
