@@ -41,6 +41,8 @@ _TYPES = {
     "float64": "double",
     "complex64": "std::complex<float>",
     "complex128": "std::complex<double>",
+    "float16": "op2::Float16",
+    "bfloat16": "op2::Bfloat16",
 }
 _RESERVED = (
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t "

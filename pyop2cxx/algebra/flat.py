@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyop2cxx.base.moves import seen_flat
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.runtime import runtime
 
@@ -33,6 +34,8 @@ class Flat(Dat):
         self.uid = runtime.next_uid()
         self._name = carrier.name
         self._dtype = carrier.dtype
+        seen = seen_flat(carrier.dtype)
+        self._compute = None if seen == carrier.dtype else seen
         self._cdim = cdim
         self._dataset = scalars**cdim
         self.set = scalars

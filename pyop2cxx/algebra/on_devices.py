@@ -22,6 +22,7 @@ from pyop2cxx.algebra.reductions import reduced as reduced  # of the seam
 from pyop2cxx.base.access import INC, READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.base.conversions import common_dtype, limits
+from pyop2cxx.base.moves import seen_flat
 from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.data.constants import GlobalArg
 from pyop2cxx.data.dats import Dat, DatArg
@@ -218,7 +219,7 @@ def n_unfit(source: Any, target: np.dtype[Any], subset: Any) -> int | None:
     known = limits(source.dtype, target)
     if place is None or known is None:
         return None
-    seen = source.dtype if place.n else source.compute
+    seen = seen_flat(source.dtype) if place.n else source.compute
     return _counted(_unfit(_name(seen), known, place.width), source, place, "copy")
 
 
@@ -302,7 +303,7 @@ def _operand(
     known: Flat | None = o.__dict__.get("flat")
     if known is None or known.set is not place.iterset:
         known = o.flat = Flat(o, place.iterset)
-    return Operand(DatArg(known, None, access), o.dtype)
+    return Operand(DatArg(known, None, access), known.compute)
 
 
 # Numbers
@@ -351,7 +352,7 @@ def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
     place = _place([divisor], whole=whole)
     if place is None:
         return not divisor.data_ro.all()
-    seen = divisor.dtype if place.n else divisor.compute
+    seen = seen_flat(divisor.dtype) if place.n else divisor.compute
     found = _counted(_zeros(_name(seen), place.width), divisor, place, "/")
     return not divisor.data_ro.all() if found is None else found > 0
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyop2cxx.base.access import INC, MAX, MIN, READ
 from pyop2cxx.base.arrays import c_name
+from pyop2cxx.base.moves import seen_flat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.whole import start_of, sum_dtype
 from pyop2cxx.exceptions import UnsupportedError
@@ -37,7 +38,7 @@ def reduced(dat: Dat, what: str) -> Array | None:
     Returns:
         Shape `dim`; None if impossible on the device.
     """
-    dtype = sum_dtype(dat.dtype) if what == "sum" else dat.dtype
+    dtype = sum_dtype(dat.dtype) if what == "sum" else seen_flat(dat.dtype)
     start = np.full(dat.dim, start_of(what, dtype), dtype)
     found = Global(dat.dim, start, dtype, "reduced", ALONE)
     found.to_device()  # requested by the call, like the way back

@@ -15,8 +15,9 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.conversions import as_number, first_unfit, range_of, require_unmasked
+from pyop2cxx.base.extras import load
 from pyop2cxx.base.moves import DTYPES as DTYPES
-from pyop2cxx.base.moves import OF_CORE, is_movable, move_between
+from pyop2cxx.base.moves import HALVES, OF_CORE, is_movable, kind_of, move_between
 from pyop2cxx.base.moves import address_of as address_of
 from pyop2cxx.base.quoting import check_text
 from pyop2cxx.exceptions import (
@@ -41,7 +42,7 @@ MOST_INT64 = 2**63 - 1
 _CACHE_LINE = 64  # bytes; as wide as the widest vectors
 _PAGE = 4096  # bytes
 
-_NATIVE = frozenset(OF_CORE)
+_NATIVE = frozenset(OF_CORE) - {np.dtype(np.float16)}
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -151,7 +152,7 @@ def _aligned(make: Callable[..., Array], shape: tuple[int, ...], dtype: np.dtype
     """Return an array aligned to a cache line, the best alignment for the widest vectors.
 
     NumPy places large arrays 16 bytes behind a page. Arrays smaller than a page are left to NumPy,
-    and stay in the nearest cache.
+    and stay in the nearest cache; arrays of bfloat16 are, too.
 
     Args:
         make: `numpy.zeros` or `numpy.empty`.
@@ -159,7 +160,7 @@ def _aligned(make: Callable[..., Array], shape: tuple[int, ...], dtype: np.dtype
         dtype: Dtype of the array.
     """
     n_bytes = prod(shape) * dtype.itemsize
-    if n_bytes < _PAGE:
+    if n_bytes < _PAGE or dtype.kind == "V":  # bfloat16 is in no buffer of Python's
         return make(shape, dtype)
     memory = make(n_bytes + _CACHE_LINE, np.uint8).view(_Memory)
     begin = -address_of(memory) % _CACHE_LINE
@@ -221,23 +222,34 @@ def c_name(dtype: np.dtype[Any] | str) -> str:
     return _core.c_name_of(core_dtype(dtype))
 
 
-def as_dtype(dtype: DTypeLike, what: str) -> np.dtype[Any]:
+def as_dtype(dtype: DTypeLike, what: str, *, is_memory: bool = False) -> np.dtype[Any]:
     """Return a dtype supported by kernels.
 
     Args:
         dtype: Any value accepted by NumPy as a dtype.
         what: The object, for the message: ``Dat 'q'``.
+        is_memory: Dtypes of memory alone are accepted, too: those in `HALVES`.
 
     Raises:
         DataTypeError: Not a dtype, or missing in `DTYPES`.
+        MissingExtraError: bfloat16 needs ml_dtypes, which is not installed.
     """
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        dtype = load("ml_dtypes", f"{what}: dtype bfloat16").bfloat16
     try:
         found = np.dtype(dtype)
     except TypeError:
         raise DataTypeError(
             f"{what}: {dtype!r} is not a dtype; there are: {', '.join(DTYPES)}"
         ) from None
-    if found not in _NATIVE and found.newbyteorder("=") not in _NATIVE:
+    if found.name in HALVES:
+        if not is_memory:
+            raise DataTypeError(
+                f"{what}: {found.name} is a dtype of memory, for Dats whose kernels see wider "
+                "numbers: Dat(..., dtype, compute='float32'); take float32 here"
+            )
+        OF_CORE.setdefault(found, _core.dtype_from_name(found.name))
+    elif found not in _NATIVE and found.newbyteorder("=") not in _NATIVE:
         raise DataTypeError(
             f"{what}: kernels cannot work on dtype {found.name}; there are: {', '.join(DTYPES)}"
         )
@@ -259,12 +271,17 @@ def checked_compute(
         DataTypeError: Kernels do not support the dtype, or values would not pass through it
             unchanged: it is narrower than `dtype`, or of another kind.
     """
+    if compute is None and dtype.name in HALVES:
+        raise DataTypeError(
+            f"{what}: {dtype.name} is a dtype of memory, and kernels see wider numbers: pass "
+            "compute='float32' or compute='float64'"
+        )
     if compute is None:
         return None
     found = as_dtype(compute, f"{what}: compute")
     if found == dtype:
         return None
-    if dtype.kind not in "fc" or found.kind != dtype.kind:
+    if kind_of(dtype) not in "fc" or found.kind != kind_of(dtype):
         raise DataTypeError(
             f"{what}: compute must be of the kind of the values in memory, real or complex "
             f"floating-point numbers; got compute {found.name} for dtype {dtype.name}"
@@ -304,10 +321,10 @@ def as_array(
         DataTypeError: The dtype is missing in `DTYPES`.
         DataValueError: The data are not numbers, do not convert or are of another number.
     """
-    wanted = None if dtype is None else as_dtype(dtype, what)
+    wanted = None if dtype is None else as_dtype(dtype, what, is_memory=True)
     found = _converted(data, wanted, what, casting)
     if wanted is None:
-        as_dtype(found.dtype, what)  # raises if unsupported by kernels
+        as_dtype(found.dtype, what, is_memory=True)  # raises if unsupported by kernels
     count = prod(shape)
     if found.size != count:
         raise DataValueError(
@@ -496,7 +513,7 @@ def _loss(found: Array, dtype: np.dtype[Any], casting: str) -> str:
         return ""
     if casting == "exact":
         return f"the value {found[place]} at {list(place)} loses digits, or is out of its range"
-    if dtype.kind in "fc" or found.size == 1:
+    if kind_of(dtype) in "fc" or found.size == 1:
         return _beyond(found[place], dtype)
     return _beyond(f"values from {found.min()} to {found.max()}", dtype)
 

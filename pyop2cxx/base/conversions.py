@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.moves import OF_CORE, first_unfit_row
+from pyop2cxx.base.moves import OF_CORE, first_unfit_row, kind_of
 from pyop2cxx.exceptions import DataTypeError, DataValueError
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ CASTINGS = ("fitting", "exact", "unsafe")
 """Values of `casting` in `Dat.copy`: numbers in range, numbers with all digits, all numbers."""
 
 _SUMS = ("+", "-", "axpy", "maxpy")
-_ENDS_OF_FLOATS = {4: 3.4028235677973366e38}  # larger values round to infinity
+_ENDS_OF_FLOATS = {  # values from there on round to infinity
+    **dict.fromkeys(("float32", "complex64"), 3.4028235677973366e38),
+    **{"float16": 65520.0, "bfloat16": 3.396177529230460e38},
+}
 
 
 class Limits(NamedTuple):
@@ -49,9 +52,10 @@ def limits(source: np.dtype[Any], target: np.dtype[Any]) -> Limits | None:
     """
     if np.can_cast(source, target, "safe") or (source.kind == "c" != target.kind):
         return None
-    if target.kind in "fc":
-        end = _ENDS_OF_FLOATS.get(target.itemsize // (2 if target.kind == "c" else 1))
-        return None if source.kind not in "fc" or end is None else Limits(-end, end, is_open=True)
+    if kind_of(target) in "fc":
+        end = _ENDS_OF_FLOATS.get(target.name)
+        holds_all = kind_of(source) not in "fc" and target.name != "float16"
+        return None if holds_all or end is None else Limits(-end, end, is_open=True)
     low, high = (0, 1) if target.kind == "b" else _range(target)
     if source.kind in "iu":
         least, most = _range(source)
@@ -123,7 +127,7 @@ def as_number(value: object, what: str) -> Array | None:
         if not isinstance(value, Number):
             return None
         raise DataTypeError(f"{what}: {value!r} has no value as a number: {error}") from None
-    return _usual(found, what) if found.dtype.kind in "biufc" else None
+    return _usual(found, what) if kind_of(found.dtype) in "biufc" else None
 
 
 def _plain(value: Any) -> Any:
@@ -153,7 +157,7 @@ def _plain(value: Any) -> Any:
 
 def _usual(found: Array, what: str) -> Array:
     """Return a number in a dtype supported by kernels, in the machine's byte order."""
-    kind, n_bytes = found.dtype.kind, found.dtype.itemsize
+    kind, n_bytes = kind_of(found.dtype), found.dtype.itemsize
     if kind == "b":
         return found.astype(np.int64)
     if kind == "f" and n_bytes == 2:
@@ -208,11 +212,9 @@ def first_unfit(
     is_safe = casting == "fitting" and np.can_cast(values.dtype, target, "safe")
     if values.size == 0 or casting == "unsafe" or is_safe:
         return None
-    if values.dtype.kind not in "biufc" or (values.dtype.kind == "c" != target.kind):
+    if kind_of(values.dtype) not in "biufc" or (values.dtype.kind == "c" != target.kind):
         return None
-    if values.dtype == np.float16:
-        values = values.astype(np.float32)
-    elif values.dtype not in OF_CORE:  # of more digits, or of another machine
+    if values.dtype not in OF_CORE:  # of more digits, or of another machine
         with np.errstate(over="ignore"):
             near = values.astype(_nearest(values.dtype))
         beyond = np.isfinite(values) & ~np.isfinite(near)
@@ -227,6 +229,8 @@ def first_unfit(
 
 def _nearest(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of kernels nearest to another."""
+    if dtype.kind == "V":
+        return np.dtype(np.float32)
     n_bytes = min(dtype.itemsize, 16 if dtype.kind == "c" else 8)
     return np.dtype(f"{dtype.kind}{n_bytes}")
 
@@ -275,8 +279,18 @@ def range_of(dtype: np.dtype[Any]) -> str:
     if dtype.kind in "iu":
         low, high = _range(dtype)
         return f"{low} to {high}"
-    end = np.finfo(dtype).max
+    end = largest_of(dtype)
     return f"{-end:.7g} to {end:.7g}"
+
+
+def largest_of(dtype: np.dtype[Any]) -> float:
+    """Return the largest finite number of a real or complex dtype."""
+    return float.fromhex("0x1.fep127") if dtype.kind == "V" else float(np.finfo(dtype).max)
+
+
+def eps_of(dtype: np.dtype[Any]) -> float:
+    """Return the distance from 1 to the next number of a real or complex dtype."""
+    return 2.0**-7 if dtype.kind == "V" else float(np.finfo(dtype).eps)
 
 
 def check_casting(casting: object, what: str) -> None:

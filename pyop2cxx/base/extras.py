@@ -31,6 +31,7 @@ EXTRAS: Mapping[str, str] = {
     "cupy": "cupy",
     "cupyx": "cupy",
     "mpi4py": "mpi",
+    "ml_dtypes": "bfloat16",
     "loopy": "loopy",
     "pymbolic": "loopy",
     "constantdict": "loopy",

@@ -20,13 +20,32 @@ DTYPES = (
 )
 """The dtypes supported by kernels."""
 
-OF_CORE = {np.dtype(name): _core.dtype_from_name(name) for name in (*DTYPES, "bool")}
-"""The core's names; bool: a byte, uint8 in C."""
+HALVES = ("float16", "bfloat16")
+"""The dtypes of memory alone, of 16 bits: kernels see wider numbers."""
+
+OF_CORE = {np.dtype(n): _core.dtype_from_name(n) for n in (*DTYPES, "float16", "bool")}
+"""The core's names; bool: a byte, uint8 in C. bfloat16 is added when first met."""
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """Return NumPy's letter of a dtype's kind; "f" for bfloat16, the dtype of another package."""
+    return "f" if dtype.kind == "V" and dtype.name == "bfloat16" else dtype.kind
+
+
+def seen_flat(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype that loops over bare scalars see: float32 of those of 16 bits."""
+    is_half = dtype.itemsize == 2 and dtype.kind in "fV"
+    return np.dtype(np.float32) if is_half else dtype
+
+
+def in_words(array: Array) -> Array:
+    """Return an array in a dtype that buffers have: bfloat16, which none has, as words."""
+    return array.view(np.uint16) if array.dtype.kind == "V" else array
 
 
 def address_of(array: Array) -> int:
     """Return where an array's first value lies."""
-    return int(array.__array_interface__["data"][0])
+    return int(in_words(array).__array_interface__["data"][0])
 
 
 def move_between(target: Array, source: Array, rows: Array | None = None) -> _core.Move:

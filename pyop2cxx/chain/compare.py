@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyop2cxx import _core
+from pyop2cxx.base.conversions import eps_of
+from pyop2cxx.base.moves import kind_of
 from pyop2cxx.chain.compile import PASSES
 from pyop2cxx.chain.report import described
 from pyop2cxx.data.dats import Dat
@@ -99,7 +101,7 @@ def largest(carriers: Iterable[DataCarrier]) -> float:
 
 def magnitude_of(values: Array) -> float:
     """Return the largest finite magnitude of floating-point values."""
-    if values.dtype.kind not in "fc" or values.size == 0:
+    if kind_of(values.dtype) not in "fc" or values.size == 0:
         return 0.0
     size = np.abs(values)
     return float(np.max(size, where=np.isfinite(size), initial=0.0))
@@ -118,10 +120,10 @@ def difference(found: Array, wanted: Array, before: Array, magnitude: float) -> 
         before: Values before the run.
         magnitude: Largest number in the chain.
     """
-    if wanted.dtype.kind not in "fc":
+    if kind_of(wanted.dtype) not in "fc":
         allowed, differs = 0.0, found != wanted
     else:
-        eps = float(np.finfo(wanted.dtype).eps)
+        eps = eps_of(wanted.dtype)
         scale = max(magnitude_of(wanted), magnitude_of(before))
         allowed = float(np.sqrt(eps)) * scale + 64 * eps * magnitude
         with np.errstate(invalid="ignore", over="ignore"):

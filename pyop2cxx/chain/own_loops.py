@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.base.arrays import c_name
+from pyop2cxx.base.moves import kind_of
 from pyop2cxx.chain.tasks import is_plain
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.kernel.kernel import Kernel
@@ -30,7 +31,7 @@ def zeroing(entry: Entry) -> ParLoop | None:
     dat = entry.uses[0][0]
     if type(dat) is not Dat or not is_plain(dat) or runtime.has_renumbered:
         return None
-    if dat.dtype.kind not in "fiu" or not dat.cdim:
+    if kind_of(dat.dtype) not in "fiu" or not dat.cdim:
         return None
     dat.allocated("zero")  # a waiting loop has not allocated, and the next loop may run at once
     return ParLoop(_kernel(str(dat.compute.name), dat.cdim, is_copy=False), dat.set, dat(WRITE))

@@ -17,6 +17,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MIN, READ
+from pyop2cxx.base.moves import kind_of
 from pyop2cxx.check.checked_kernel import CheckedKernel, Site, checked, suspicious
 from pyop2cxx.check.checked_sums import REAL, WHOLE, Sums, WrongSum, are_finite, first_element
 from pyop2cxx.data.dats import Dat
@@ -118,7 +119,7 @@ def _suspicious(loop: Any) -> CheckedKernel | None:
 def _is_finite(sums: Any) -> bool:
     """Whether no value is NaN or infinite; false, too, if their sum overflows."""
     values = sums.host_values
-    if values.dtype.kind not in "fc":
+    if kind_of(values.dtype) not in "fc":
         return True
     with np.errstate(all="ignore"):
         return bool(np.isfinite(np.add.reduce(values, axis=None)))
@@ -311,7 +312,7 @@ def _error_of_sum(loop: Any, wrong: WrongSum, element: int) -> CheckError:
             line = _line_of_definition(kernel.calls)
     where = f"{_element(loop, element)}: kernel line {line}"
     data = f"'{name}' (argument {number}, {type(wrong.data).__name__} '{wrong.data.name}')"
-    if dtype.kind in REAL:
+    if kind_of(dtype) in REAL:
         what = "became infinite here, although all that was added up is finite; scale it"
     else:
         what = f"does not fit {dtype.name} (got {wrong.value:.0f}); use a wider type for it"

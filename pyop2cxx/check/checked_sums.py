@@ -15,6 +15,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC
+from pyop2cxx.base.moves import kind_of
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mat_values import MatValues
@@ -156,7 +157,7 @@ class Sums:
 
 def _is_sum(part: Part, kinds: str) -> bool:
     is_carrier = isinstance(part.data, MatValues) or type(part.data) in (Dat, DatView, Global)
-    return part.access == INC and is_carrier and part.dtype.kind in kinds
+    return part.access == INC and is_carrier and kind_of(part.dtype) in kinds
 
 
 def _dtype_of_second(owner: Any) -> type:
@@ -185,7 +186,7 @@ def _values(part: Part, owner: Any) -> Array:
 
 
 def _unfit(before: Array, after: Array, added: Array) -> Array:
-    if before.dtype.kind in REAL:
+    if kind_of(before.dtype) in REAL:
         where: Array = np.isfinite(before) & ~np.isfinite(after) & (added == 0)
         return where
     half = 2.0 ** (8 * before.dtype.itemsize - 1)

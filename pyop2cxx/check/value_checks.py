@@ -10,6 +10,8 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, RW
+from pyop2cxx.base.conversions import largest_of
+from pyop2cxx.base.moves import kind_of
 from pyop2cxx.check.entry_meetings import check_entries
 from pyop2cxx.check.meetings import check_races
 from pyop2cxx.exceptions import (
@@ -93,7 +95,7 @@ def _check_range(kernel: str, part: Part, before: Array) -> None:
         return
     row, component = (int(i) for i in bad[0])
     kind = "place" if part.is_of_matrix else "element"
-    largest = np.finfo(part.dtype).max
+    largest = largest_of(part.dtype)
     raise ExecutionError(
         f"par_loop '{kernel}': arg {part.number}: {type(part.data).__name__} '{part.data.name}', "
         f"{kind} {row}, component {component} became infinite when it was stored: {part.dtype} "
@@ -141,7 +143,7 @@ def _check_numbers(kernel: str, part: Part, what: str) -> None:
         return
     data = part.data
     values = data.host_values
-    if values is None or values.dtype.kind not in "fc":
+    if values is None or kind_of(values.dtype) not in "fc":
         return
     data.use_on_host(_core.Use.read, "debug", is_explicit=True)
     on_set = part.home is not None or part.is_of_matrix

@@ -20,7 +20,7 @@ from pyop2cxx.base.conversions import (
     limits,
     range_of,
 )
-from pyop2cxx.base.moves import address_of, move_between
+from pyop2cxx.base.moves import address_of, kind_of, move_between
 from pyop2cxx.data.exact import exact_dot
 from pyop2cxx.data.lent import Lent
 from pyop2cxx.exceptions import (
@@ -448,7 +448,7 @@ class Algebra:
         self._check_like(other, name)
         runtime.require_running(self.label, name)
         self.check_summed(name)
-        if runtime.same_on_ranks and {self.dtype.kind, other.dtype.kind} & {"f", "c"}:
+        if runtime.same_on_ranks and {kind_of(self.dtype), kind_of(other.dtype)} & {"f", "c"}:
             exact: Scalar = exact_dot(self, other, conjugate, self.ranks)
             return exact
         if at_device(self, other, write=False):

@@ -366,7 +366,7 @@ class SetFreeCarrier(DataCarrier):
         shared = None
         if data is not None and dlpack.on_a_device(data):
             shared = dlpack.taken(data, runtime.device, self._dim, self.label, copy=copied)
-            data, copied = np.empty(self._dim, shared.dtype), None
+            data, copied = np.empty(self._dim, as_dtype(shared.dtype, self.label)), None
         self.host_values: Array = (
             as_zeros(
                 self._dim, as_dtype("float64" if dtype is None else dtype, self.label), self.label
@@ -377,7 +377,7 @@ class SetFreeCarrier(DataCarrier):
                 is_written=bool(self._kind_accesses - {Access.READ}),
             )
         )
-        self._dtype = self.host_values.dtype
+        self._dtype = as_dtype(self.host_values.dtype, self.label)
         self.buffer = self._make_buffer(self._cdim)
         self.buffer.reset(
             address=address_of(self.host_values),

@@ -155,12 +155,13 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         shared = None
         if data is not None and dlpack.on_a_device(data):
             shared = self._taken(data, dtype, copied)
-            data, copied = np.empty(self.shape_for("data"), shared.dtype), None
+            there = as_dtype(shared.dtype, self.label, is_memory=True)
+            data, copied = np.empty(self.shape_for("data"), there), None
         self.host_values: Array | None = (
             None if data is None else self._adopted(data, dtype, copied)
         )
         self._dtype = (
-            as_dtype("float64" if dtype is None else dtype, self.label)
+            as_dtype("float64" if dtype is None else dtype, self.label, is_memory=True)
             if self.host_values is None
             else self.host_values.dtype
         )
@@ -444,7 +445,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             raise DataValueError(f"{self.label}: data were given, but the Set has no size")
         shape = self.shape_for("data")
         shared = dlpack.taken(data, runtime.device, shape, self.label, copy=copy)
-        if dtype is not None and as_dtype(dtype, self.label) != np.dtype(shared.dtype):
+        wanted = None if dtype is None else as_dtype(dtype, self.label, is_memory=True)
+        if wanted is not None and wanted.name != shared.dtype:
             raise DataValueError(
                 f"{self.label}: memory of a device is used in place, so dtype {dtype} cannot be "
                 f"made of its {shared.dtype}; convert the array first"
@@ -615,6 +617,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         n = self.set.global_size if self.set.is_distributed else self.set.size
         shape = (n, *self.shape_for("load")[1:])
         found, rows = kept_files.load(path, self.set)
+        if found.dtype == "V2" and self._dtype.kind == "V":  # the name of bfloat16 in files
+            found = found.view(self._dtype)
         loaded = as_array(found, self._dtype, shape, f"{self.label}: file {path}")
         self.data_wo[...] = loaded if rows is None else loaded[rows]
 

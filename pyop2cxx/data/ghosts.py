@@ -20,6 +20,7 @@ from pyop2cxx.base.access import (
     Access,
     checked_access,
 )
+from pyop2cxx.base.moves import kind_of
 from pyop2cxx.exceptions import HaloFrozenError
 from pyop2cxx.runtime import runtime
 
@@ -243,7 +244,7 @@ def _identity(dtype: np.dtype[Any], mode: Access) -> Any:
     """Return the neutral value of a sum or comparison."""
     if mode == INC:
         return 0
-    if dtype.kind == "f":
+    if kind_of(dtype) == "f":
         return np.inf if mode == MIN else -np.inf
     if dtype.kind == "b":
         return mode == MIN

@@ -122,10 +122,15 @@ class Lent:
         """Hand out an array; arrays ended by a device become writeable again.
 
         Views of the array keep the array alive: NumPy lets views hold only the owner of the memory,
-        the library's array, but looks no further than a memoryview.
+        the library's array, but looks no further than a memoryview. Of bfloat16 there is none, so
+        that such values count as shared.
         """
         self._reopen()
-        view = np.asarray(memoryview(view))  # type: ignore[arg-type]  # an array is a buffer
+        if view.dtype.kind == "V":
+            self.share()
+            view = view.view()
+        else:
+            view = np.asarray(memoryview(view))  # type: ignore[arg-type]  # an array is a buffer
         self.out.append(weakref.ref(view))
         self.is_open = True
         if len(self.out) > self._n_to_sweep:

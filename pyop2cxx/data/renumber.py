@@ -16,6 +16,7 @@ import numpy as np
 from pyop2cxx._core import plan as room
 from pyop2cxx.base import extras
 from pyop2cxx.base.arrays import address_of, plain_array
+from pyop2cxx.base.moves import in_words
 from pyop2cxx.base.waiting import counting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.ragged import Counts, RaggedMap
@@ -400,7 +401,8 @@ def _apply(
         if dat.dataset.set in orders and dat.is_allocated:
             source = dat.data_ro_with_halos
             values = np.empty_like(source)
-            room.permute_rows(source, values, orders[dat.dataset.set], runtime.engine.n_threads)
+            moves = in_words(source), in_words(values)
+            room.permute_rows(*moves, orders[dat.dataset.set], runtime.engine.n_threads)
             moved_dats.append((dat, values))
         add(_n_values(dat.dataset.set))
     before = {s: s.numbering for s in orders}

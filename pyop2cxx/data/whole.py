@@ -11,7 +11,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import as_array, as_copy
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
-from pyop2cxx.base.moves import first_unfit_row
+from pyop2cxx.base.moves import first_unfit_row, kind_of
 from pyop2cxx.data.algebra import Algebra, at_device, n_threads, unfit
 from pyop2cxx.data.exact import exact_total
 from pyop2cxx.exceptions import DataTypeError, DataValueError, UsageError
@@ -207,7 +207,7 @@ class WholeValues:
                 raise DataTypeError(f"{self.label}: '{what}' of complex values is not defined")
             if self._cdim == 0 or (self.set.size == 0 and self.ranks is None):
                 raise DataValueError(f"{self.label}: '{what}' of no values is not defined")
-        if what == "sum" and self._dtype.kind in "fc" and runtime.same_on_ranks:
+        if what == "sum" and kind_of(self._dtype) in "fc" and runtime.same_on_ranks:
             values = self.data_ro
             rows = values.reshape(len(values), self._cdim)
             exact = exact_total(rows, self.ranks, self.label).reshape(values.shape[1:])
@@ -241,7 +241,7 @@ def start_of(what: str, dtype: np.dtype[Any]) -> Any:
     """Return the neutral value of a sum, minimum or maximum."""
     if what == "sum":
         return 0
-    if dtype.kind == "f":
+    if kind_of(dtype) == "f":
         return np.inf if what == "min" else -np.inf
     limits = np.iinfo(np.uint8 if dtype.kind == "b" else dtype)
     return limits.max if what == "min" else limits.min
@@ -250,7 +250,7 @@ def start_of(what: str, dtype: np.dtype[Any]) -> Any:
 def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of sums: the widest of the kind."""
     wide = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.uint64, "b": np.int64}
-    return np.dtype(wide[dtype.kind])
+    return np.dtype(wide[kind_of(dtype)])
 
 
 def checked_layout(layout: object, what: str) -> str:

@@ -76,7 +76,8 @@ class Function(ufl.Coefficient, Shown):
         super().__init__(space)
         self.space = space
         if dat is None:
-            dtype = scalar_type(dtype, f"Function '{name}'")
+            scalar = scalar_type(dtype if compute is None else compute, f"Function '{name}'")
+            dtype = scalar if compute is None else dtype
             dat = Dat(space.dof_set**space.dim, dtype=dtype, name=name, compute=compute)
         elif compute is not None:
             raise UsageError(f"Function '{name}': a Dat has a compute of its own; pass one of both")

@@ -177,7 +177,8 @@ def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
         for name, group in file["dats"].items():
             values = read(group["values"])
             dim = tuple(int(n) for n in group.attrs["dim"])
-            found[name] = Dat(sets[group.attrs["set"]] ** dim, values, name=group.attrs["label"])
+            about = {"name": group.attrs["label"], "compute": group.attrs.get("compute")}
+            found[name] = Dat(sets[group.attrs["set"]] ** dim, values, **about)
         for name, group in file["globals"].items():
             values = read(group["values"])
             found[name] = Global(values.shape, values, name=group.attrs["label"])
@@ -333,6 +334,8 @@ class _Writer:
         if isinstance(thing, Dat):
             group.attrs["set"] = self._key(thing.dataset.set)
             group.attrs["dim"] = thing.dim
+            if thing.stored_apart is not None:
+                group.attrs["compute"] = thing.compute.name
             self._write(group, thing)
         elif isinstance(thing, Mat):
             self._write(group, thing)
@@ -407,6 +410,11 @@ def _check(objects: Mapping[str, Stored]) -> None:
             if thing.is_mixed:
                 raise UnsupportedError(f"save: {thing.label} is mixed; save its blocks")
             continue
+        if getattr(thing, "dtype", None) == "bfloat16":
+            raise DataTypeError(
+                f"save: '{name}' is bfloat16, of which HDF5 has none; save another Dat of it, "
+                "Dat(x.dataset, x.data_ro.astype('float32'))"
+            )
         for part in sets_of(thing):
             _check_set(part, name)
         if isinstance(thing, Map) and type(thing) not in (Map, RaggedMap):

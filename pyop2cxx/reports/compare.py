@@ -17,6 +17,8 @@ import numpy as np
 
 from pyop2cxx.ahead import programs
 from pyop2cxx.base.access import READ
+from pyop2cxx.base.conversions import eps_of
+from pyop2cxx.base.moves import kind_of
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.reports.backends import backends
@@ -190,11 +192,11 @@ def _largest(
     one: Array, two: Array, tolerance: float | None
 ) -> tuple[float, tuple[int, ...], float]:
     """Return the largest difference, its index, and the tolerance."""
-    if one.dtype.kind not in "fc":
+    if kind_of(one.dtype) not in "fc":
         differ = one != two
         n = int(np.count_nonzero(differ))
         return float(n), _index(differ) if n else (), 0.0
-    allowed = float(np.sqrt(np.finfo(one.dtype).eps)) if tolerance is None else tolerance
+    allowed = eps_of(one.dtype) ** 0.5 if tolerance is None else tolerance
     with np.errstate(invalid="ignore", over="ignore"):
         distance = np.abs(one - two)
         scale = float(np.max(np.abs(one), initial=0.0, where=np.isfinite(one)))

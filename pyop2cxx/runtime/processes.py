@@ -17,6 +17,7 @@ from zlib import crc32
 
 import numpy as np
 
+from pyop2cxx.base.moves import kind_of
 from pyop2cxx.exceptions import RanksError, UnsupportedError, user_line
 from pyop2cxx.runtime import communicators
 
@@ -174,11 +175,11 @@ class Processes:
         if comm is None:
             return values
         given = np.asarray(values)
-        dtype = _WIDE[given.dtype.kind]
+        dtype = _WIDE[kind_of(given.dtype)]
         sent = np.empty(given.size * 2 + 2, dtype)
         sent[: given.size] = given.reshape(-1)
         is_nan = np.isnan(given).reshape(-1)
-        if operation != "sum" and given.dtype.kind == "f":
+        if operation != "sum" and kind_of(given.dtype) == "f":
             sent[: given.size][is_nan] = np.inf if operation == "min" else -np.inf
         sent[given.size : -2] = -1.0 * is_nan if operation == "min" else is_nan
         text = f"{operation} of {plain(what)}"
@@ -194,7 +195,7 @@ class Processes:
         n = comm.size if operation == "sum" else 1
         if found[-2] != n * mark or found[-1] != n * (_MARK - mark):
             raise RanksError(_listed(comm.allgather(f"{text} ({user_line()})")))
-        if operation != "sum" and given.dtype.kind == "f":
+        if operation != "sum" and kind_of(given.dtype) == "f":
             found[: given.size][found[given.size : -2] != 0] = np.nan
         return found[: given.size].astype(given.dtype).reshape(given.shape)
 

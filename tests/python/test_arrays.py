@@ -27,6 +27,7 @@ from pyop2cxx.base.arrays import (
     is_own_memory,
     owner_of,
 )
+from pyop2cxx.base.moves import HALVES
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -70,7 +71,7 @@ def test_names() -> None:
 
 
 def test_the_core_knows_the_same_dtypes() -> None:
-    assert set(_core.DType.__members__) == set(DTYPES)
+    assert set(_core.DType.__members__) == {*DTYPES, *HALVES}
     assert [str(as_dtype(name, "Dat")) for name in DTYPES] == list(DTYPES)
 
 
@@ -80,7 +81,7 @@ def test_other_spellings_of_a_dtype_are_the_same(dtype: Any) -> None:
     assert as_dtype(dtype, "Dat").isnative
 
 
-@pytest.mark.parametrize("dtype", ["illegal_type", "float16", "U3", "O", "M8[s]", "f8,f8"])
+@pytest.mark.parametrize("dtype", ["illegal_type", "float128", "U3", "O", "M8[s]", "f8,f8"])
 def test_nothing_else_is_a_dtype(dtype: str) -> None:
     with pytest.raises(DataTypeError, match=r"^Dat 'q': .*there are: int8, .*complex128"):
         as_dtype(dtype, "Dat 'q'")
