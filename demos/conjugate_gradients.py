@@ -77,12 +77,12 @@ class System:
         self.exact = where @ [1.0, 2.0, -1.0]
         inside = ((where > 1e-9) & (where < 1.0 - 1e-9)).all(axis=1)
         self.first = np.where(inside, 0.0, self.exact)
-        free = op2.Dat(self.vertices, inside.astype(float), name="free")
+        self.free = free = op2.Dat(self.vertices, inside.astype(float), name="free")
         self.u = op2.Dat(self.vertices, name="u")
         r, p, w = (op2.Dat(self.vertices, name=name) for name in "rpw")
         self.squares = [op2.Global(1, 0.0, name=name) for name in ("even", "odd")]
         self.energy = op2.Global(1, 0.0, name="energy")
-        self.w, self.n_done = w, 0
+        self.r, self.p, self.w, self.n_done = r, p, w, 0
         names = ("multiply", "start", "hold", "dot", "ahead", "back", "turn")
         kernels = {name: op2.Kernel(KERNELS, name) for name in names}
 

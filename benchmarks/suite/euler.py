@@ -7,10 +7,9 @@ The control volumes are the median duals. Fluxes are Rusanov's; the walls of the
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from programs import Program, unless
+from programs import Program, copies, unless
 
 from pyop2cxx import op2
 from pyop2cxx.mesh import cube_mesh
@@ -121,6 +120,14 @@ class Level:
         for loop in self.loops:
             loop.compute()
 
+    def arrays(self, of: str = "") -> dict[str, np.ndarray]:
+        """What a step only reads; `of` stands before all names."""
+        normals, of_wall, rates = (loop.args[0].data.data_ro for loop in self.loops)
+        walls = self.loops[1].args[1].map.values[:, 0]
+        names = ("normals", "ends", "wall_normals", "walls", "rates")
+        arrays = (normals, self.ends.astype(np.int32), of_wall, walls, rates)
+        return {of + name: array for name, array in zip(names, arrays, strict=True)}
+
     def totals(self) -> np.ndarray:
         """Mass and energy."""
         return self.volumes @ self.q.data_ro[:, [0, 4]]
@@ -151,30 +158,6 @@ def _median_duals(cells: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndar
     return edges, normals, volumes
 
 
-def by_numpy(level: Level) -> tuple[str, Any]:
-    """Return the flux loop of a level by NumPy."""
-    normals = level.loops[0].args[0].data.data_ro.copy()
-    i, j = level.ends.T
-    q = level.q.data_ro.copy()
-
-    def step() -> np.ndarray:
-        a, b = q[i], q[j]
-        pa, pb = (0.4 * (s[:, 4] - 0.5 / s[:, 0] * (s[:, 1:4] ** 2).sum(1)) for s in (a, b))
-        va, vb = ((s[:, 1:4] * normals).sum(1) / s[:, 0] for s in (a, b))
-        area = np.sqrt((normals**2).sum(1))
-        ca, cb = area * np.sqrt(1.4 * pa / a[:, 0]), area * np.sqrt(1.4 * pb / b[:, 0])
-        c = np.maximum(abs(va) + ca, abs(vb) + cb)
-        f = va[:, None] * a + vb[:, None] * b - c[:, None] * (b - a)
-        f[:, 1:4] += (pa + pb)[:, None] * normals
-        f[:, 4] += va * pa + vb * pb
-        found = np.empty_like(q)
-        for k in range(5):
-            found[:, k] = np.bincount(i, f[:, k], len(q)) - np.bincount(j, f[:, k], len(q))
-        return 0.5 * found
-
-    return "NumPy, fluxes alone", step
-
-
 def euler(size: float) -> Program:
     """Euler's equations on one level."""
     n = max(int(52 * size ** (1 / 3)), 4)
@@ -191,7 +174,8 @@ def euler(size: float) -> Program:
         n=level.edges,
         step=level.step,
         check=check,
-        peer=by_numpy(level),
+        fixed=level.arrays,
+        values=lambda: copies(q=level.q),
     )
 
 
@@ -225,7 +209,19 @@ def multigrid(size: float) -> Program:
         is_right = bool(np.isfinite(found).all() and (found[:, [0, 4]] > 0).all())
         return unless(is_right, "density or energy is not positive")
 
-    return Program(name="multigrid Euler", n=fine.edges, step=step, check=check)
+    return Program(
+        name="multigrid Euler",
+        n=fine.edges,
+        step=step,
+        check=check,
+        fixed=lambda: {
+            **fine.arrays(),
+            **coarse.arrays("coarse_"),
+            "near": near.astype(np.int32),
+            "parts": weight,
+        },
+        values=lambda: copies(q=q, q2=q2),
+    )
 
 
 def _nearest(x: np.ndarray, n: int) -> np.ndarray:

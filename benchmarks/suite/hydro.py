@@ -8,7 +8,7 @@ the work of its forces, so the total is conserved to rounding.
 from __future__ import annotations
 
 import numpy as np
-from programs import Program, unless
+from programs import Program, copies, unless
 
 from pyop2cxx import op2
 from pyop2cxx.mesh import cube_mesh
@@ -125,6 +125,13 @@ def hydro(size: float) -> Program:
         n=cells.size,
         step=step,
         check=check,
+        fixed=lambda: {
+            "corners": corners.values,
+            "mass": mass.data_ro,
+            "inertia": inertia.data_ro,
+            "free": inside,
+        },
+        values=lambda: copies(x=x, v=v, energy=energy, dt=dt),
         restart=restart,
         most_steps=60,  # until cells get tangled
     )

@@ -6,9 +6,11 @@ A backend has a process of its own, in which all forms of a program take turns; 
 of some rounds. The share of the roofline is the time in which the machine could move the useful
 bytes and do the operations of the loops, by the rates of a copy and of arithmetic measured in the
 same process, over the time of the form. A chain may be above 1, because values stay in registers
-and caches. Peers do the work of a step in the same process.
+and caches. Other libraries do the same steps in processes of their own, which take turns with ours
+(`peers.py`): their values are compared with ours first, and all get the same number of threads.
 
     python benchmarks/suite/run.py airfoil euler --backends openmp --size 0.1 --json suite.json
+    python benchmarks/suite/run.py --peers JAX PyTorch --threads 2
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from peers import MODULES, Peers, by_library, slower_than_peers, table, versions
 from programs import Program, all_programs
 from record import commit, machine
 
@@ -95,20 +98,18 @@ def limit_of(program: Program) -> tuple[float, int, int]:
     return seconds / STEPS, int(n_bytes / STEPS), int(n_operations / STEPS)
 
 
-def measured(program: Program, given: argparse.Namespace) -> dict[str, Any]:
-    """Return a row: times of the forms and of the peer, milliseconds a step."""
+def measured(key: str, program: Program, peers: Peers, given: argparse.Namespace) -> dict[str, Any]:
+    """Return a row: times of the forms and of the peers, milliseconds a step."""
     forms = forms_of(program)
     for _ in range(given.learn):
         for run in forms.values():
             seconds_of(run, 0.0, program)
+    peers.make(key, program, forms["loops"])
     times: dict[str, list[float]] = {form: [] for form in forms}
-    if program.peer is not None:
-        times[program.peer[0]] = []
     for _ in range(given.rounds):
         for form, run in forms.items():
             times[form].append(seconds_of(run, given.seconds, program) / STEPS)
-        if program.peer is not None:
-            times[program.peer[0]].append(seconds_of(program.peer[1], given.seconds, program))
+        peers.take_turns(given.seconds, min(map(min, times.values())))
     limit, n_bytes, n_operations = limit_of(program)
     best = {form: min(taken) for form, taken in times.items()}
     return {
@@ -118,7 +119,7 @@ def measured(program: Program, given: argparse.Namespace) -> dict[str, Any]:
         "of_roofline": {form: limit / best[form] for form in forms},
         "bytes": n_bytes,
         "operations": n_operations,
-        "peer": program.peer[0] if program.peer is not None else None,
+        "peers": peers.results(),
         "alone": program.why_alone,
         "wrong": program.check(),
     }
@@ -132,19 +133,27 @@ def line_of(backend: str, row: dict[str, Any]) -> str:
             columns.append(f"{row['ms'][form]:9.3f} {100 * row['of_roofline'][form]:4.0f}%")
         else:
             columns.append(" " * 15)
-    peer = f"{row['peer']} {row['ms'][row['peer']]:.3f}" if row["peer"] else ""
     wrong = f"  WRONG: {row['wrong']}" if row["wrong"] else ""
+    peers = [f"{library} {cell}" for library, cell in by_library(row).items()]
+    said = f"\n{'':11s}{', '.join(peers)}" if peers else ""
     head = f"{backend:10s} {row['program']:20s} {row['elements']:9d}"
-    return f"{head} {' '.join(columns)}  {peer}{wrong}"
+    return f"{head} {' '.join(columns)}{wrong}{said}"
 
 
-def child(given: argparse.Namespace) -> int:
+def child(given: argparse.Namespace, cpus: set[int]) -> int:
     """Measure programs on a backend, and print a JSON line for each."""
     (backend,) = given.backends
-    op2.init(backend=backend)
+    threads = 1 if backend == "sequential" else given.threads or len(cpus)
+    op2.init(backend=backend, threads=threads)
+    peers = Peers(backend, threads, given.peers, given.dolfinx_python, cpus)
+    if peers.absent:
+        print(json.dumps({"absent": peers.absent}), flush=True)
     made = all_programs()
+    on = {"threads": threads if backend in ("sequential", "openmp") else 0}
     for name in given.programs or made:
-        print(json.dumps(measured(made[name](given.size), given)), flush=True)
+        row = measured(name, made[name](given.size), peers, given)
+        print(json.dumps({"key": name, **on, **row}), flush=True)
+    peers.end()
     return 0
 
 
@@ -163,13 +172,27 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.2, help="of a form in a round")
     parser.add_argument("--learn", type=int, default=40, help="calls before, for trials")
+    parser.add_argument("--threads", type=int, default=0, help="default: every CPU")
+    parser.add_argument(
+        "--peers", nargs="*", default=list(MODULES), choices=MODULES, help="default: all; or none"
+    )
+    parser.add_argument(
+        "--dolfinx-python", default=sys.executable, help="a Python that imports dolfinx"
+    )
     parser.add_argument("--json", type=Path, help="write the rows, machine and commit to this file")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if unknown := set(given.programs) - set(all_programs()):
         parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(all_programs())}")
     if given.child:
-        return child(given)
+        return child(given, cpus)
+    about = {
+        "machine": machine(),
+        "commit": commit(),
+        "size": given.size,
+        "load": round(os.getloadavg()[0], 1),
+        "libraries": versions(given.peers),
+    }
     rows: list[dict[str, Any]] = []
     status = 0
 
@@ -177,23 +200,29 @@ def main() -> int:
         os.sched_setaffinity(0, cpus)
 
     heads = " ".join(form.rjust(15) for form in FORMS)
-    print(f"{'backend':10s} {'program':20s} {'elements':>9s} {heads}  peer; ms a step, of roofline")
+    print(f"{'backend':10s} {'program':20s} {'elements':>9s} {heads}  ms a step, of roofline")
     for backend in given.backends:
         command = [sys.executable, __file__, *given.programs, "--child", "--backends", backend]
-        for name in ("size", "rounds", "seconds", "learn"):
+        for name in ("size", "rounds", "seconds", "learn", "threads"):
             command += [f"--{name}", str(getattr(given, name))]
+        command += ["--dolfinx-python", given.dolfinx_python, "--peers", *given.peers]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, preexec_fn=set_free
         ) as process:
             for line in process.stdout or ():
                 row = {"backend": backend, **json.loads(line)}
+                if "absent" in row:
+                    print(f"not installed for {backend}: {', '.join(row['absent'])}")
+                    continue
                 rows.append(row)
-                status |= bool(row["wrong"])
+                wrong_peers = [one for one in row["peers"].values() if "WRONG" in str(one)]
+                status |= bool(row["wrong"] or wrong_peers)
                 print(line_of(backend, row), flush=True)
+                if given.json:
+                    written = {**about, "rows": rows}
+                    given.json.write_text(json.dumps(written, indent=1) + "\n")
         status |= bool(process.returncode)
-    if given.json:
-        about = {"machine": machine(), "commit": commit(), "size": given.size}
-        given.json.write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n")
+    print("\n".join(["", *table(rows), "", *slower_than_peers(rows)]))
     return status
 
 

@@ -107,7 +107,7 @@ def test_programs_of_the_suite_are_right_in_all_forms(tmp_path: Path) -> None:
     done = started(str(SUITE), *names, *FEW, "--json", str(written))
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(written.read_text())
-    assert set(found) == {"machine", "commit", "size", "rows"}
+    assert set(found) == {"machine", "commit", "size", "load", "libraries", "rows"}
     assert [row["wrong"] for row in found["rows"]] == [""] * len(names)
     for row in found["rows"]:
         assert {"loops", "chain", "graph", "graph of a chain"} <= set(row["ms"])
