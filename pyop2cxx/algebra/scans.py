@@ -18,6 +18,7 @@ import numpy as np
 from pyop2cxx.algebra.flat import View
 from pyop2cxx.base.access import READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name
+from pyop2cxx.base.moves import seen_flat
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.data.whole import start_of
 from pyop2cxx.graph.joins import Join
@@ -66,7 +67,8 @@ class ScanLoops:
         self._by_maps = by_maps
         self._join = operation if isinstance(operation, Join) else None
         self._operation = operation.kernel if isinstance(operation, Join) else operation
-        dim, dtype = source.cdim, source.compute if self._join else source.dtype
+        is_half = seen_flat(source.dtype) != source.dtype  # sums are not kept in 16 bits
+        dim, dtype = source.cdim, source.compute if self._join or is_half else source.dtype
         is_narrow = dtype != source.dtype
         n = source.dataset.set.size
         for dat in (source, target):

@@ -10,6 +10,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
+from pyop2cxx.base.moves import kind_of, seen_flat
 from pyop2cxx.chain.tasks import is_plain, is_whole, mirror_of_loops
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.whole import start_of
@@ -179,7 +180,7 @@ class Scan(HostCall):
             return None
         from_, to = _host_values(source), _host_values(target)
         is_apart = source is target or not np.shares_memory(from_, to)
-        is_number = is_join or (from_.dtype == to.dtype and from_.dtype.kind in "iuf")
+        is_number = is_join or (from_.dtype == to.dtype and kind_of(from_.dtype) in "iuf")
         if not is_number or not is_apart or not from_.size:
             return None
         try:
@@ -234,7 +235,8 @@ class Scan(HostCall):
 
 def _scan_by_numpy(source: Dat, target: Dat, operation: str, *, inclusive: bool) -> None:
     values = source.data_ro
-    sums = np.full_like(target.data_ro, start_of(operation, target.dtype))
+    dtype = target.dtype if seen_flat(target.dtype) == target.dtype else target.compute
+    sums = np.full_like(target.data_ro, start_of(operation, dtype), dtype)
     if len(sums):
         n = len(values) if inclusive else len(values) - 1
         _TAKEN[operation].accumulate(values[:n], axis=0, out=sums[len(sums) - n :])

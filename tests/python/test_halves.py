@@ -95,6 +95,7 @@ def lanes_on(backend: str) -> tuple[int, ...]:
 # Bits
 
 
+@pytest.mark.each_backend
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("compute", C_NAMES)
 @pytest.mark.parametrize("name", HALVES)
@@ -421,6 +422,21 @@ def test_graphs_keep_compute(name: str, tmp_path: Path) -> None:
     found = again.outputs["r"]
     assert (found.dtype, found.compute) == (r.dtype, r.compute)
     assert_same_bits(found.data_ro, expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", HALVES)
+def test_scans_are_rounded_once(name: str, backend: str) -> None:
+    cells = op2.Set(5000)
+    with op2.backend(backend):
+        x = op2.Dat(cells, np.full(5000, 0.125), dtype_of(name), compute="float64")
+        y, z = op2.Dat(cells, None, dtype_of(name), compute="float64"), op2.Dat(cells)
+        with op2.graph("scans") as builder:
+            builder.then_scan(x, y)
+            builder.then_scan(x, z, inclusive=True)
+        builder.instantiate().submit()
+    assert_same_bits(y.data_ro, rounded(np.arange(5000) / 8, name))
+    np.testing.assert_array_equal(z.data_ro, np.arange(1, 5001) / 8)
 
 
 @pytest.mark.parametrize("name", HALVES)
