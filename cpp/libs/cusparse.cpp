@@ -41,11 +41,13 @@ int type_of_values(DType dtype) {
   }
 }
 
-/// Call @p f with the addresses of 1 and of 0 or 1 in the matrix's dtype.
+/// Call @p f with the addresses of 1 and of 0 or 1 in the matrix's dtype. The library reads complex
+/// numbers as wholes of two, aligned to their size, which std::complex is not.
 template <class F>
 void with_factors(DType dtype, bool is_added, const F& f) {
-  const auto as = [&]<class T>(T one) {
-    const T beta = is_added ? one : T{};
+  const auto as = [&]<class T>(T value) {
+    alignas(16) const T one = value;
+    alignas(16) const T beta = is_added ? value : T{};
     f(&one, &beta);
   };
   switch (dtype) {

@@ -34,6 +34,7 @@ struct FakeCusparse {
   int n_made = 0;  // descriptors
   int n_alive = 0;
   int n_sizes = 0;
+  int n_misaligned = 0;  // factors
   int refuses_vectors = 0;
   int refuses_products = 0;
   void* stream = nullptr;
@@ -47,6 +48,9 @@ int fake_product(void*, int, const void* alpha, void* matrix, void* x, const voi
   const double* given = *static_cast<double**>(x);
   double* found = *static_cast<double**>(y);
   cusparse_state.buffer = buffer;
+  for (const void* factor : {alpha, beta}) {
+    cusparse_state.n_misaligned += reinterpret_cast<std::uintptr_t>(factor) % 16 != 0 ? 1 : 0;
+  }
   for (std::int64_t row = 0; row < rows.n_rows; ++row) {
     double sum = 0;
     for (std::int32_t at = rows.offsets[row]; at < rows.offsets[row + 1]; ++at) {
@@ -150,6 +154,15 @@ TEST_F(CusparseTest, DescriptorsAndMemoryAreKeptForTheNextProduct) {
   EXPECT_EQ(fake.n_used, 0U);
   library.reset();
   EXPECT_EQ(cusparse_state.n_handles, 0);
+}
+
+TEST_F(CusparseTest, FactorsAreAlignedAsTheLibraryReadsThem) {
+  const SparseShape shape{DType::complex128, 3, 3, 4, 1};
+  for (const bool is_added : {false, true}) {
+    SparseProduct product(library, shape, offset, columns);
+    product.multiply(values.data(), x.data(), y.data(), is_added);
+  }
+  EXPECT_EQ(cusparse_state.n_misaligned, 0);
 }
 
 TEST_F(CusparseTest, AFailureIsNamedAndLeavesNothingBehind) {
