@@ -148,7 +148,6 @@ def distribute(
         _ = m.counts if isinstance(m, RaggedMap) and m.iterset in reached else None
     found = _connected(cells, what)
     tables = _tables(found)
-    processes.wait(comm, [comm.Ibarrier()], what)
     _check_equal(found, comm, what)
     of_cells = _partitioned(found, tables, cells, partition, coordinates, comm)
     base = found.sets.index(cells)
@@ -356,7 +355,7 @@ def _check_equal(found: _Mesh, comm: Any, what: str) -> None:
         mine.append(f"a Subset of {part.total_size} of '{_plain(part.superset)}', {total:08x}")
     mine += [f"Dat '{_plain(dat)}' of {dat.cdim} {dat.dtype}" for dat in found.dats]
     mine += [f"Mat '{_plain(mat)}' of {mat.nrows} x {mat.ncols} {mat.dtype}" for mat in found.mats]
-    said = comm.allgather(mine)
+    said = runtime.processes.all_of(comm, mine, what)
     for rank, other in enumerate(said):
         if other == said[0]:
             continue
