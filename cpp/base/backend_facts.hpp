@@ -38,18 +38,22 @@ struct Facts {
   bool fast_shared = true;        ///< memory shared by a block is faster than its cache
   bool private_on_stack = false;  ///< private arrays of all of a block's lanes lie on a common
                                   ///< stack
+  std::int64_t shared_bytes =
+      48 << 10;  ///< of a block's memory: decides on strategies, not on text
   bool operator==(const Facts&) const = default;
 
   /// @brief The facts of this backend restricted to a concrete device. A device may compute in
   /// single precision only, or exchange registers among another number of lanes. The cores of a
   /// processor are the blocks of a grid.
-  /// @param[in] device_warp 0: the backend's.
-  [[nodiscard]] constexpr Facts on(bool is_processor, bool has_float64, int device_warp = 0) const {
+  /// @param[in] device_warp, device_shared_bytes 0: the backend's.
+  [[nodiscard]] constexpr Facts on(bool is_processor, bool has_float64, int device_warp = 0,
+                                   std::int64_t device_shared_bytes = 0) const {
     Facts facts = *this;
     facts.float64 = float64 && has_float64;
     if (warp > 0 && device_warp > 0) facts.warp = device_warp;
     facts.vectors_in_lane = facts.runs_in_lane = facts.private_on_stack = is_processor;
     facts.fast_shared = !is_processor;
+    if (device_shared_bytes > 0) facts.shared_bytes = device_shared_bytes;
     return facts;
   }
 };

@@ -31,6 +31,7 @@ void bind_device_values(py::module_& core) {
       .def_readonly("largest_bytes", &DeviceInfo::largest_bytes)
       .def_readonly("n_units", &DeviceInfo::n_units)
       .def_readonly("warp", &DeviceInfo::warp)
+      .def_readonly("shared_bytes", &DeviceInfo::shared_bytes)
       .def_readonly("float64", &DeviceInfo::float64)
       .def_readonly("is_cpu", &DeviceInfo::is_cpu);
   py::class_<jit::DeviceBinary>(core, "DeviceBinary")

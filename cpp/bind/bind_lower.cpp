@@ -224,7 +224,11 @@ void bind_options(py::module_& core) {
            py::arg("fences"), py::arg("fetches") = false, py::arg("any_kernel") = false,
            py::arg("rows_in_place") = false, py::arg("const_optional") = false)
       .def("on", &Facts::on, py::kw_only(), py::arg("is_processor"), py::arg("has_float64"),
-           py::arg("device_warp"))
+           py::arg("device_warp") = 0, py::arg("device_shared_bytes") = 0)
+      .def("__eq__",
+           [](const Facts& one, const py::object& other) {
+             return py::isinstance<Facts>(other) && one == other.cast<const Facts&>();
+           })
       .def_readonly("lanes", &Facts::lanes)
       .def_property_readonly(
           "threads", [](const Facts& facts) { return facts.lanes == lower::Lanes::threads; })

@@ -126,6 +126,9 @@ const Dialect& make_cuda() {
       .large_table = "static __device__",
       // of the 64 KiB of a module: the assembler keeps some for itself
       .constant_bytes = std::int64_t{60} * 1024,
+      .declared_shared_bytes = std::int64_t{48} * 1024,
+      .shared_request = "extern \"C\" __device__ const int op2_shared_{0} = {1};\n",
+      .shared_memory = "extern __shared__ double2 op2_block[];",
       .real_part = "({}).re",
       .imaginary_part = "({}).im",
       .atomics = cuda_atomics,

@@ -53,6 +53,10 @@ struct Dialect {
   std::string_view table = {};                   ///< Storage of a constant table at file scope.
   std::string_view large_table = {};  ///< Of tables that constant memory has no room for.
   std::int64_t constant_bytes = 0;    ///< Room for tables in constant memory; 0: no limit.
+  /// Bytes of a block's arrays that code may declare; 0: all. Beyond, launches give the memory.
+  std::int64_t declared_shared_bytes = 0;
+  std::string_view shared_request = {};  ///< Of kernel {0}, for launches with {1} bytes.
+  std::string_view shared_memory = {};   ///< The memory in the kernel, named `op2_block`.
   std::string_view real_part = {};    ///< Of a complex value `{}`.
   std::string_view imaginary_part = {};
   std::string_view complex_value =

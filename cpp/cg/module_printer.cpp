@@ -140,6 +140,7 @@ class Printer {
     spelled_ = Spelling(context_.dialect(), function.parameters, function.body);
     n_lanes_ = function.has_all_lanes ? function.max_lanes : 0;
     types_.clear();
+    place_shared(function.body);
     const Scope scope = context_.function(head(function));
     for (const kir::Parameter& parameter : function.parameters) {
       explain(parameter);
@@ -149,10 +150,34 @@ class Printer {
       n_before_start_ = context_.dialect().kernel_start.empty() ? 0 : n_before_start(function);
       if (n_before_start_ == 0) start_kernel();
       assume_aligned(function.parameters);
+      if (n_launched_bytes_ > 0) {
+        context_.statement(std::string(context_.dialect().shared_memory));
+      }
     } else {
       note_unused(function);
     }
     block(function.body);
+  }
+
+  /// Find places for the arrays of a block in memory that launches give, if code may not declare
+  /// so many bytes.
+  void place_shared(const kir::Block& body) {
+    constexpr std::int64_t alignment = 16;
+    shared_places_.clear();
+    n_launched_bytes_ = 0;
+    const std::int64_t limit = context_.dialect().declared_shared_bytes;
+    if (limit == 0) return;
+    kir::for_each_stmt(body, [&](const kir::Stmt& stmt) {
+      const auto* decl = std::get_if<kir::Decl>(&stmt.node);
+      if (decl == nullptr || decl->storage != kir::Storage::block) return;
+      const std::int64_t size = size_of(decl->type.dtype);
+      const std::int64_t bytes = size * std::max(decl->extent, 1);
+      shared_places_.emplace(decl->name, n_launched_bytes_);
+      n_launched_bytes_ += (bytes + alignment - 1) / alignment * alignment;
+    });
+    if (n_launched_bytes_ > limit) return;
+    shared_places_.clear();
+    n_launched_bytes_ = 0;
   }
 
   /// A convention may ask for parameters that this loop has no use for.
@@ -190,6 +215,10 @@ class Printer {
       for (const std::string& line : launch_comment(module_, function)) {
         out += fmt::format("// {}\n", line);
       }
+    }
+    if (n_launched_bytes_ > 0) {
+      out += fmt::format(fmt::runtime(context_.dialect().shared_request), function.name,
+                         n_launched_bytes_);
     }
     return out + prototype(context_.dialect(), function, spelled_);
   }
@@ -481,9 +510,22 @@ class Printer {
     return fmt::format("{}[{}]", spelled_(element->array), expr(element->subscript.front()));
   }
 
+  /// An array of a block, as a pointer to its place in the memory that launches give.
+  void declare_launched(const kir::Decl& decl, std::int64_t place) {
+    const std::string type = type_text(context_.dialect(), decl.type);
+    declare_as_named(
+        {.type = type + "*const",
+         .declarators = {{spelled_(decl.name),
+                          fmt::format("({}*)((char *)op2_block + {})", type, place), ""}},
+         .init_reads = std::nullopt});
+  }
+
   void declare(const kir::Decl& decl) {
     types_[decl.name] = decl.type;
     if (decl.type.is_pointer && decl.extent > 0) types_.erase(decl.name);  // no numbers
+    if (const auto found = shared_places_.find(decl.name); found != shared_places_.end()) {
+      return declare_launched(decl, found->second);
+    }
     Declaration declaration;
     declaration.type = type_text(context_.dialect(), decl.type);
     if (decl.storage == kir::Storage::block) {
@@ -720,12 +762,14 @@ class Printer {
   Context& context_;
   const kir::Module& module_;
   const std::vector<std::string>& entries_;
-  Spelling spelled_;                                // of the function that is being printed
-  const kir::Stmt* last_ = nullptr;                 // behind it all threads wait anyway
-  std::map<std::string, kir::VariableType> types_;  // of the function's variables
-  std::set<std::string> explained_;                 // arrays
-  std::size_t n_before_start_ = 0;                  // statements of the kernel's loop
-  int n_lanes_ = 0;                                 // of each block of the kernel; 0: any number
+  Spelling spelled_;                                   // of the function that is being printed
+  const kir::Stmt* last_ = nullptr;                    // behind it all threads wait anyway
+  std::map<std::string, kir::VariableType> types_;     // of the function's variables
+  std::map<std::string, std::int64_t> shared_places_;  // of a block's arrays; empty: declared
+  std::int64_t n_launched_bytes_ = 0;                  // of all of these
+  std::set<std::string> explained_;                    // arrays
+  std::size_t n_before_start_ = 0;                     // statements of the kernel's loop
+  int n_lanes_ = 0;                                    // of each block of the kernel; 0: any number
 };
 
 }  // namespace

@@ -197,9 +197,6 @@ bool has_columns(const Loop& loop) {
                      [](const ir::MapRef& map) { return !map.rows.empty(); });
 }
 
-/// Memory that lanes of a block share which every device has.
-constexpr std::int64_t most_shared_bytes = 48 << 10;
-
 /// Bytes of the values that an element gathers and scatters.
 std::int64_t pack_bytes(const Loop& loop) {
   std::int64_t bytes = 0;
@@ -260,10 +257,10 @@ Verdict team_is_legal(const Loop& loop, const Races& races, const Facts& facts) 
               " is the same Dat as an earlier argument, and one of the two is written: lanes would "
               "have to wait for each other; pass a copy, by Dat.copy");
   }
-  if (const auto bytes = team_bytes(loop, *kernel.team); bytes > most_shared_bytes) {
+  if (const auto bytes = team_bytes(loop, *kernel.team); bytes > facts.shared_bytes) {
     return no(fmt::format(
         "an element takes {} bytes of the memory that lanes share, of {}; divide the kernel", bytes,
-        most_shared_bytes));
+        facts.shared_bytes));
   }
   return races.none() ? Verdict{} : atomic_is_legal(loop, races, facts);
 }

@@ -217,17 +217,11 @@ class DType:
       complex64
 
       complex128
-
-      float16
-
-      bfloat16
     """
 
     __members__: typing.ClassVar[dict[str, DType]]
-    bfloat16: typing.ClassVar[DType]
     complex128: typing.ClassVar[DType]
     complex64: typing.ClassVar[DType]
-    float16: typing.ClassVar[DType]
     float32: typing.ClassVar[DType]
     float64: typing.ClassVar[DType]
     int16: typing.ClassVar[DType]
@@ -995,6 +989,8 @@ class Lanes:
     def value(self) -> int: ...
 
 class Facts:
+    __hash__: typing.ClassVar[None] = None
+    def __eq__(self, arg0: typing.Any) -> bool: ...
     def __init__(
         self,
         *,
@@ -1015,7 +1011,8 @@ class Facts:
         *,
         is_processor: bool,
         has_float64: bool,
-        device_warp: typing.SupportsInt | typing.SupportsIndex,
+        device_warp: typing.SupportsInt | typing.SupportsIndex = 0,
+        device_shared_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> Facts: ...
     @property
     def complex_arithmetic(self) -> bool: ...
@@ -1051,6 +1048,8 @@ class Semantics:
 
 class Widths:
     @property
+    def gathered(self) -> bool: ...
+    @property
     def index_bytes(self) -> int: ...
     @property
     def padded(self) -> bool: ...
@@ -1076,6 +1075,7 @@ class LoweringOptions:
     ) -> LoweringOptions: ...
     def summing(self, in_blocks: bool) -> LoweringOptions: ...
     def tuned(self, tuning: Tuning) -> LoweringOptions: ...
+    def ungathered(self) -> LoweringOptions: ...
     @property
     def corners(self) -> list[tuple[int, int]]: ...
     @corners.setter
@@ -1533,6 +1533,8 @@ class DeviceInfo:
     def name(self) -> str: ...
     @property
     def platform(self) -> str: ...
+    @property
+    def shared_bytes(self) -> int: ...
     @property
     def warp(self) -> int: ...
 

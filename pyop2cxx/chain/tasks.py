@@ -61,9 +61,8 @@ def opened_device() -> OpenDevice | None:
 def machine() -> _core.Tuning:
     """Return the numbers of the machine that the model of chains counts with."""
     facts, device = runtime.engine.backend(runtime.backend).facts, opened_device()
-    if device is not None:
-        info = device.info
-        facts = facts.on(is_processor=info.is_cpu, has_float64=info.float64, device_warp=info.warp)
+    if device is not None:  # the class of a device decides on the numbers
+        facts = facts.on(is_processor=device.info.is_cpu, has_float64=device.info.float64)
     return tuning_of(facts, ())
 
 

@@ -575,10 +575,23 @@ def check_may_compile(asked: Wanted) -> None:
 def suited_to(request: Request, device: OpenDevice) -> Request:
     """Return the request restricted to the abilities and lanes of a device."""
     info = device.info
-    return suited(request, is_cpu=info.is_cpu, float64=info.float64, warp=info.warp)
+    return suited(
+        request,
+        is_cpu=info.is_cpu,
+        float64=info.float64,
+        warp=info.warp,
+        shared_bytes=info.shared_bytes,
+    )
 
 
-def suited(request: Request, *, is_cpu: bool, float64: bool = True, warp: int = 0) -> Request:
+def suited(
+    request: Request,
+    *,
+    is_cpu: bool,
+    float64: bool = True,
+    warp: int = 0,
+    shared_bytes: int = 0,
+) -> Request:
     """Return the request for devices of a kind.
 
     Args:
@@ -586,11 +599,17 @@ def suited(request: Request, *, is_cpu: bool, float64: bool = True, warp: int = 
         is_cpu: Whether they are processors.
         float64: Whether they compute in double precision.
         warp: Lanes able to exchange registers; 0: as in the backend.
+        shared_bytes: Memory of a block; 0: as in the backend.
     """
     facts = request.backend.facts
-    if not is_cpu and float64 >= facts.float64 and (0 in (warp, facts.warp) or warp == facts.warp):
+    found = facts.on(
+        is_processor=is_cpu,
+        has_float64=float64,
+        device_warp=warp,
+        device_shared_bytes=shared_bytes,
+    )
+    if found == facts:
         return request
-    found = facts.on(is_processor=is_cpu, has_float64=float64, device_warp=warp)
     return replace(
         request,
         backend=replace(request.backend, facts=found),

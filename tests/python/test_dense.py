@@ -200,7 +200,7 @@ def test_vectors_are_refused_by_compilers_without_them() -> None:
     assert "division by zero" in done.stderr or "not an integer constant" in done.stderr
 
 
-@pytest.mark.parametrize(("n", "m"), [(4, 1), (9, 6), (16, 2), (33, 1)])
+@pytest.mark.parametrize(("n", "m"), [(4, 1), (9, 6), (16, 2), (33, 1), (64, 1)])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("backend", ["opencl", "cuda"], indirect=True)
 def test_positive_definite_systems_by_a_team(backend: str, n: int, m: int, dtype: str) -> None:

@@ -84,6 +84,7 @@ void resolve_code(const VendorLibrary& library, Driver& driver) {
   library.require(driver.module_get_function, "cuModuleGetFunction");
   library.require(driver.module_get_global, "cuModuleGetGlobal_v2");
   library.require(driver.func_get_attribute, "cuFuncGetAttribute");
+  library.require(driver.func_set_attribute, "cuFuncSetAttribute");
   library.look_up(driver.resident_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   library.require(driver.launch_kernel, "cuLaunchKernel");
   library.look_up(driver.launch_kernel_ex, "cuLaunchKernelEx");

@@ -331,14 +331,15 @@ void Gpu::replay(Recording& recording) {
 Result Gpu::enqueue(const Kernel& kernel, const Grid& grid, void** values, Place place) const {
   const auto n_blocks = static_cast<unsigned>(grid.n_blocks);
   const auto n_lanes = static_cast<unsigned>(grid.n_lanes);
+  const auto n_bytes = static_cast<unsigned>(kernel.shared_bytes());
   const Driver& driver = context_->driver();
   const bool is_early = place.may_be_early && kernel.waits_by_itself();
   if (!is_early || driver.launch_kernel_ex == nullptr) {
-    return driver.launch_kernel(kernel.function(), n_blocks, 1, 1, n_lanes, 1, 1, 0, place.stream,
-                                values, nullptr);
+    return driver.launch_kernel(kernel.function(), n_blocks, 1, 1, n_lanes, 1, 1, n_bytes,
+                                place.stream, values, nullptr);
   }
   LaunchAttribute early{LaunchAttribute::programmatic_stream_serialization, 1};
-  const LaunchConfig config{{n_blocks, 1, 1}, {n_lanes, 1, 1}, 0, place.stream, &early, 1};
+  const LaunchConfig config{{n_blocks, 1, 1}, {n_lanes, 1, 1}, n_bytes, place.stream, &early, 1};
   return driver.launch_kernel_ex(&config, kernel.function(), values, nullptr);
 }
 

@@ -52,7 +52,8 @@ DeviceInfo describe_device(const Driver& driver, int index, const std::string& v
                                                attribute(compute_capability_minor));
   info.memory_bytes = static_cast<std::int64_t>(n_bytes);
   info.largest_bytes = info.memory_bytes;
-  info.shared_bytes = attribute(max_shared_memory_per_block);
+  info.shared_bytes = attribute(driver.func_set_attribute != nullptr ? max_shared_memory_on_request
+                                                                     : max_shared_memory_per_block);
   info.n_units = attribute(multiprocessor_count);
   info.max_lanes = attribute(max_threads_per_block);
   info.warp = attribute(warp_size);

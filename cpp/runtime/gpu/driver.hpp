@@ -46,9 +46,13 @@ enum DeviceAttribute : int {
   multiprocessor_count = 16,
   compute_capability_major = 75,
   compute_capability_minor = 76,
+  max_shared_memory_on_request = 97,
   memory_pools_supported = 115,
 };
-enum FunctionAttribute : int { function_max_threads_per_block = 0 };
+enum FunctionAttribute : int {
+  function_max_threads_per_block = 0,
+  function_requested_shared_bytes = 8,
+};
 enum PoolAttribute : int { pool_release_threshold = 4 };
 enum PointerAttribute : int { pointer_memory_type = 2 };
 enum StreamFlag : unsigned { stream_default = 0, stream_non_blocking = 1 };
@@ -216,6 +220,9 @@ struct Driver {
                               const char* name) = nullptr;
   Result (*func_get_attribute)(int* value, FunctionAttribute attribute,
                                FunctionHandle function) = nullptr;
+  /// null: blocks have the memory of max_shared_memory_per_block
+  Result (*func_set_attribute)(FunctionHandle function, FunctionAttribute attribute,
+                               int value) = nullptr;
   /// null: not asked
   Result (*resident_blocks)(int* blocks, FunctionHandle function, int lanes,
                             std::size_t shared_bytes) = nullptr;

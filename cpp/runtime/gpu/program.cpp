@@ -61,17 +61,38 @@ DeviceKernel& LoadedProgram::kernel(const std::string& name) {
   int max_lanes = 0;
   context_->check(driver.func_get_attribute(&max_lanes, function_max_threads_per_block, function),
                   fmt::format("ask for the block size of kernel '{}'", name));
-  auto kernel = std::make_unique<Kernel>(function, max_lanes, waits_by_itself_);
+  const int shared_bytes = requested_shared_bytes(name, function);
+  auto kernel = std::make_unique<Kernel>(function, max_lanes, shared_bytes, waits_by_itself_);
   return *kernels_.emplace(name, std::move(kernel)).first->second;
 }
 
+int LoadedProgram::requested_shared_bytes(const std::string& name, FunctionHandle function) const {
+  const Driver& driver = context_->driver();
+  DeviceAddress number = 0;
+  std::size_t n_bytes = 0;
+  const std::string symbol = "op2_shared_" + name;
+  if (driver.module_get_global(&number, &n_bytes, module_, symbol.c_str()) != success) return 0;
+  int shared_bytes = 0;
+  const std::string asked = fmt::format("ask for the memory of kernel '{}'", name);
+  context_->check(
+      driver.memcpy_dtoh_async(&shared_bytes, number, sizeof shared_bytes, context_->stream()),
+      asked);
+  context_->check(driver.stream_synchronize(context_->stream()), asked);
+  if (driver.func_set_attribute == nullptr) return shared_bytes;
+  context_->check(
+      driver.func_set_attribute(function, function_requested_shared_bytes, shared_bytes),
+      fmt::format("give {} bytes of memory to each block of kernel '{}'", shared_bytes, name));
+  return shared_bytes;
+}
+
 int LoadedProgram::resident_blocks(const std::string& name, int n_lanes) {
-  const FunctionHandle function = static_cast<Kernel&>(kernel(name)).function();
+  const auto& asked = static_cast<Kernel&>(kernel(name));
   const Driver& driver = context_->driver();
   if (driver.resident_blocks == nullptr) return 0;
   const Current current(*context_);
   int n = 0;
-  context_->check(driver.resident_blocks(&n, function, n_lanes, 0),
+  context_->check(driver.resident_blocks(&n, asked.function(), n_lanes,
+                                         static_cast<std::size_t>(asked.shared_bytes())),
                   fmt::format("ask how many blocks of kernel '{}' are resident", name));
   return n;
 }

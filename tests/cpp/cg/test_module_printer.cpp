@@ -357,6 +357,34 @@ TEST(PrintKernel, StridesOverTheGridInCuda) {
 )");
 }
 
+TEST(PrintKernel, LargeMemoryOfABlockIsGivenByLaunches) {
+  const auto with = [](int extent) -> kir::Block {
+    using kir::Storage;
+    return {{kir::Decl{{DType::float32}, "flag", 0, {}, Storage::block}},
+            {kir::Decl{{DType::float64}, "shared", extent, {}, Storage::block}},
+            {kir::Assign{kir::element("shared", kir::integer(1)), kir::Update::set,
+                         kir::name("flag")}}};
+  };
+  EXPECT_EQ(printed_kernel(cuda_dialect(), with(6143)),
+            R"(extern "C" __device__ const int op2_shared_wrap_res = 49168;
+extern "C" __global__ void wrap_res(
+    double *__restrict__ x,
+    long end) {
+  op2_start();
+  x = (double *)__builtin_assume_aligned(x, 16);
+  extern __shared__ double2 op2_block[];
+  float *const flag = (float *)((char *)op2_block + 0);
+  double *const shared = (double *)((char *)op2_block + 16);
+  shared[1] = flag;
+}
+)");
+  const std::string small = printed_kernel(cuda_dialect(), with(6142));
+  EXPECT_TRUE(contains(small, "__shared__ double shared[6142];"));
+  EXPECT_FALSE(contains(small, "op2_block"));
+  EXPECT_TRUE(contains(printed_kernel(opencl_dialect(), with(100000)),
+                                "__local double shared[100000];"));
+}
+
 TEST(PrintKernel, ExchangesRegisters) {
   const kir::Expr lane = kir::builtin(kir::Builtin::lane_id) % kir::integer(4);
   const std::string text = printed_kernel(

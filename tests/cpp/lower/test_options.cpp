@@ -90,6 +90,11 @@ TEST(Facts, OnADeviceWhatItCannotDoIsMissing) {
   EXPECT_FALSE(Facts{.float64 = false}.on(/*is_processor=*/false, /*has_float64=*/true).float64);
 }
 
+TEST(Facts, ADeviceTellsTheMemoryOfABlock) {
+  EXPECT_EQ(Facts{}.on(false, true).shared_bytes, Facts{}.shared_bytes);
+  EXPECT_EQ(Facts{}.on(false, true, 0, 232448).shared_bytes, 232448);
+}
+
 TEST(Facts, OnAProcessorLanesAreOfAnotherKind) {
   const Facts gpu{.lanes = Lanes::grid, .atomics = true};
   const Facts processor = gpu.on(/*is_processor=*/true, /*has_float64=*/true);

@@ -184,6 +184,9 @@ TEST(Team, IsForKernelsWithSuchAFormOnDevices) {
   const Verdict large = verdict(team_loop(10'000), testing::grid);
   EXPECT_FALSE(large.ok);
   EXPECT_TRUE(testing::contains(large.why, "80032 bytes of the memory that lanes share"));
+  Facts large_blocks = testing::grid;
+  large_blocks.shared_bytes = 80'032;
+  EXPECT_TRUE(verdict(team_loop(10'000), large_blocks).ok);
 }
 
 TEST(Team, IsChosenForElementsWithLargeArrays) {

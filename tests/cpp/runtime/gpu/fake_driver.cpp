@@ -33,6 +33,7 @@ Result error_string(Result error, const char** text) {
 Result attribute(int* value, DeviceAttribute which, DeviceOrdinal) {
   const std::map<int, int> values = {{max_threads_per_block, 1024},
                                      {max_shared_memory_per_block, 49152},
+                                     {max_shared_memory_on_request, 232448},
                                      {warp_size, 32},
                                      {multiprocessor_count, 132},
                                      {compute_capability_major, gpu->capability},
@@ -181,13 +182,15 @@ void play(const std::vector<FakeGpu::Launch>& launches) {
 }
 
 Result launch(FunctionHandle function, unsigned n_blocks, unsigned, unsigned, unsigned n_lanes,
-              unsigned, unsigned, unsigned, StreamHandle stream, void** parameters, void**) {
+              unsigned, unsigned, unsigned shared_bytes, StreamHandle stream, void** parameters,
+              void**) {
   if (gpu->current.empty()) return invalid_device;
   if (gpu->pending_fault != success) return gpu->pending_fault;
   const char* text = reinterpret_cast<const char*>(function);
   const std::string name(text, std::strcspn(text, " ("));
   if (name == gpu->oversized_kernel) return launch_out_of_resources;
   FakeGpu::Launch launched{name, n_blocks, n_lanes, {}};
+  launched.shared_bytes = shared_bytes;
   if (gpu->effects.contains(name)) launched.action = gpu->effects.at(name);
   if (name == "op2_decide") launched.action = decision(parameters);
   for (std::size_t i = 0; i < gpu->n_values; ++i) {
@@ -359,8 +362,14 @@ void set_code(Driver& driver) {
                                 const char* name) {
     const auto* image = reinterpret_cast<const std::string*>(module);
     if (image->find(name) == std::string::npos) return not_found;
-    *memory = 0x50;
-    *bytes = 1;
+    const bool is_number = std::string_view(name).starts_with("op2_shared_");
+    *memory = is_number ? reinterpret_cast<DeviceAddress>(&gpu->requested_bytes) : 0x50;
+    *bytes = is_number ? sizeof(int) : 1;
+    return success;
+  };
+  driver.func_set_attribute = [](FunctionHandle, FunctionAttribute which, int value) {
+    if (which != function_requested_shared_bytes || value > 232448) return invalid_image;
+    gpu->granted.push_back(value);
     return success;
   };
   driver.func_get_attribute = [](int* value, FunctionAttribute, FunctionHandle) {

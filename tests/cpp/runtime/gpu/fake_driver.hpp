@@ -24,6 +24,7 @@ struct FakeGpu {
     std::vector<std::size_t> after = {};  // in a capture: numbers of those that it waits for
     bool is_early = false;                // it may start while those end
     std::function<void()> action = {};    // what it does
+    unsigned shared_bytes = 0;
   };
 
   std::size_t n_bytes = 1000000;
@@ -51,6 +52,8 @@ struct FakeGpu {
   int n_trims = 0;
   int n_early = 0;     // launches that may start while the one before ends
   int capability = 9;  // its first digit
+  int requested_bytes = 100000;  // what programs say of kernels with `op2_shared_` before the name
+  std::vector<int> granted;      // to kernels, of a block's memory
 
   bool has_graphs = true;
   Result refuses_graphs = success;  // when one is instantiated

@@ -89,6 +89,27 @@ TEST_F(GpuDevice, KernelsThatWaitByThemselvesStartEarly) {
   EXPECT_EQ(fake_.launches.size(), 2U);
 }
 
+TEST_F(GpuDevice, KernelsGetTheMemoryOfABlockThatTheirCodeAsksFor) {
+  const std::shared_ptr<Program> large = gpu_.load("res op2_waits op2_shared_res adt");
+  gpu_.launch(large->kernel("res"), Grid{1, 32}, {}, "res_calc");
+  gpu_.launch(large->kernel("adt"), Grid{1, 32}, {}, "adt_calc");
+  ASSERT_EQ(fake_.launches.size(), 2U);
+  EXPECT_EQ(fake_.launches[0].shared_bytes, 100000U);
+  EXPECT_EQ(fake_.launches[1].shared_bytes, 0U);
+  EXPECT_EQ(fake_.granted, (std::vector<int>{100000}));
+  const std::shared_ptr<Program> late = gpu_.load("res op2_shared_res");  // launched not early
+  gpu_.launch(late->kernel("res"), Grid{1, 32}, {}, "res_calc");
+  EXPECT_EQ(fake_.launches[2].shared_bytes, 100000U);
+}
+
+TEST_F(GpuDevice, ABlockWithTooLittleMemoryIsNamed) {
+  fake_.requested_bytes = 300000;
+  const std::shared_ptr<Program> large = gpu_.load("res op2_shared_res");
+  EXPECT_TRUE(op2::testing::contains(
+      op2::testing::message_of<ExecutionError>([&] { static_cast<void>(large->kernel("res")); }),
+      "give 300000 bytes of memory to each block of kernel 'res'"));
+}
+
 TEST_F(GpuDevice, AnOldDriverStartsNothingEarly) {
   auto driver = *fake_.driver();
   driver.launch_kernel_ex = nullptr;

@@ -20,7 +20,7 @@ TEST(GpuDevices, EachGpuIsDescribed) {
   EXPECT_EQ(info.capability, "sm_90");
   EXPECT_TRUE(op2::testing::contains(info.driver, "CUDA 13.0"));
   EXPECT_EQ(info.memory_bytes, 1000000);
-  EXPECT_EQ(info.shared_bytes, 49152);
+  EXPECT_EQ(info.shared_bytes, 232448);
   EXPECT_EQ(info.n_units, 132);
   EXPECT_EQ(info.max_lanes, 1024);
   EXPECT_EQ(info.warp, 32);
@@ -32,6 +32,13 @@ TEST(GpuDevices, NoneIsAnEmptyList) {
   testing::FakeGpu gpu;
   gpu.n_devices = 0;
   EXPECT_TRUE(list_devices(*gpu.driver()).empty());
+}
+
+TEST(GpuDevices, WithoutRequestsABlockHasTheMemoryOfAll) {
+  const testing::FakeGpu gpu;
+  Driver driver = *gpu.driver();
+  driver.func_set_attribute = nullptr;
+  EXPECT_EQ(list_devices(driver).front().shared_bytes, 49152);
 }
 
 }  // namespace
