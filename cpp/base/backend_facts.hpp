@@ -60,15 +60,17 @@ struct Facts {
 
 /// @brief Facts from the sizes of Sets and the layout of values, taken for granted by code.
 struct Widths {
-  int element_bytes = 4;      ///< plan arrays: width of element numbers
-  int entry_bytes = 4;        ///< plan arrays: width of element number times slots
-  int target_bytes = 4;       ///< plan arrays: width of target numbers
-  int position_bytes = 1;     ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
-  bool padded = false;        ///< on a grid: incidences as columns of equal length
-  int columns = 0;            ///< padded: no target has more incidences; 0: not known
-  bool summed = false;        ///< on a GPU: enough is added for a sum by blocks first
-  bool scattered = false;     ///< on a GPU: lanes side by side would add to memory far apart
-  int index_bytes = 8;        ///< on a grid: width of all index arithmetic
+  int element_bytes = 4;   ///< plan arrays: width of element numbers
+  int entry_bytes = 4;     ///< plan arrays: width of element number times slots
+  int target_bytes = 4;    ///< plan arrays: width of target numbers
+  int position_bytes = 1;  ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
+  bool padded = false;     ///< on a grid: incidences as columns of equal length
+  int columns = 0;         ///< padded: no target has more incidences; 0: not known
+  bool summed = false;     ///< on a GPU: enough is added for a sum by blocks first
+  bool scattered = false;  ///< on a GPU: lanes side by side would add to memory far apart
+  bool gathered = false;   ///< on a GPU: elements add enough to one target each, and targets have
+                           ///< similar numbers of elements; decides on strategies, not on text
+  int index_bytes = 8;     ///< on a grid: width of all index arithmetic
   std::vector<int> soa = {};  ///< on a grid: arguments whose Dats lie as structures of arrays
   bool operator==(const Widths&) const = default;
 };

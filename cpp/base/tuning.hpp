@@ -23,6 +23,9 @@ inline constexpr std::string_view device_class_names[] = {"host", "processor", "
 struct Tuning {
   // ---------------------------------------------------------------- numbers for strategies
   int owner_slots = 2;
+  int gathered_scalars = 4;
+  double most_gathered = 8.0;
+  int least_gathered_targets = 32'768;
   double most_padding = 1.5;
   double most_elsewhere = 0.01;
   double most_mixed = 0.5;

@@ -263,6 +263,7 @@ void bind_options(py::module_& core) {
       .def_readonly("padded", &lower::Widths::padded)
       .def_readonly("summed", &lower::Widths::summed)
       .def_readonly("scattered", &lower::Widths::scattered)
+      .def_readonly("gathered", &lower::Widths::gathered)
       .def_readonly("index_bytes", &lower::Widths::index_bytes);
   py::class_<Options>(core, "LoweringOptions")
       .def(py::init([](const lower::Semantics& semantics, const lower::Widths& widths,
@@ -317,8 +318,13 @@ void bind_options(py::module_& core) {
            [](Options options) {
              options.widths.padded = false;
              options.widths.columns = 0;
-             options.widths.summed = options.widths.scattered = false;
+             options.widths.summed = options.widths.scattered = options.widths.gathered = false;
              options.widths.index_bytes = 8;
+             return options;
+           })
+      .def("ungathered",
+           [](Options options) {
+             options.widths.gathered = false;
              return options;
            })
       .def(

@@ -57,7 +57,7 @@ struct Dialect {
   std::int64_t declared_shared_bytes = 0;
   std::string_view shared_request = {};  ///< Of kernel {0}, for launches with {1} bytes.
   std::string_view shared_memory = {};   ///< The memory in the kernel, named `op2_block`.
-  std::string_view real_part = {};    ///< Of a complex value `{}`.
+  std::string_view real_part = {};       ///< Of a complex value `{}`.
   std::string_view imaginary_part = {};
   std::string_view complex_value =
       {};  ///< The complex value of parts `{1}` and `{2}`, of type {0}.

@@ -303,6 +303,11 @@ Rules rules_on_grid(const Loop& loop, const Facts& facts, const std::vector<MapF
   if (n_slots(loop) == options.tuning.owner_slots) {
     rules.push_back({Strategy::owner, "an element adds to two targets: each sums its own share"});
   }
+  if (options.widths.gathered) {
+    rules.push_back({Strategy::owner,
+                     "an element adds to one target, and targets have similar numbers of elements: "
+                     "each sums those of its own"});
+  }
   if (deterministic && has_matrix(loop)) {
     rules.push_back(
         {Strategy::colour, "deterministic, and elements' matrices are too large to be kept"});

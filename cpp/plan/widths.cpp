@@ -71,6 +71,25 @@ bool is_scattered(const LoopSizes& loop, const Facts& facts, const Tuning& tunin
   });
 }
 
+/// Whether lanes can sum what the elements of a target add to it, and are about equally busy. Such
+/// a loop has no atomics, and each element is computed once.
+bool is_gathered(const LoopSizes& loop, const Tuning& tuning, PlanCache& plans, int n_threads) {
+  const std::vector<const SizedMap*> maps = reduced_maps(loop);
+  if (!loop.is_whole || loop.n_slots != 1 || maps.size() != 1 || !are_known(maps)) return false;
+  std::int64_t n_scalars = 0;
+  for (const SizedArgument& argument : loop.arguments) {
+    if (argument.target >= 0 && is_reduction(argument.access)) n_scalars += argument.n_scalars;
+  }
+  const SizedMap& map = *maps.front();
+  const bool is_enough = tuning.gathered_scalars > 0 && n_scalars >= tuning.gathered_scalars;
+  if (!is_enough || map.n_targets < std::max(tuning.least_gathered_targets, 1)) return false;
+  const double mean =
+      static_cast<double>(loop.n_entities) * map.arity / static_cast<double>(map.n_targets);
+  const auto largest =
+      static_cast<double>(plans.largest_degree(map.table, loop.n_entities, n_threads));
+  return largest <= tuning.most_gathered * mean;
+}
+
 /// Bytes by what they are of: the most that any member says.
 using Bytes = std::map<std::int64_t, std::int64_t>;
 
@@ -173,6 +192,7 @@ Widths widths_of(const LoopSizes& whole, const std::vector<LoopSizes>& members, 
                   std::ranges::all_of(members, [&](const LoopSizes& loop) {
                     return shares_targets(loop, tuning, plans);
                   });
+  widths.gathered = is_gathered(main, tuning, plans, n_threads);
   widths.scattered = widths.summed && std::ranges::any_of(members, [&](const LoopSizes& loop) {
                        return is_scattered(loop, facts, tuning, plans);
                      });

@@ -990,7 +990,7 @@ class Lanes:
 
 class Facts:
     __hash__: typing.ClassVar[None] = None
-    def __eq__(self, arg0: typing.Any) -> bool: ...
+    def __eq__(self, arg0: Facts) -> bool: ...
     def __init__(
         self,
         *,

@@ -246,7 +246,8 @@ def _kinds(request: Request) -> Iterator[Request]:
     yield request
     toolchain = request.backend.toolchain
     if isinstance(toolchain, DeviceToolchain) and toolchain.has_processors:
-        yield flow.suited(request, is_cpu=True)
+        facts = request.backend.facts.on(is_processor=True, has_float64=True)
+        yield flow.suited(request, facts)
 
 
 def _entry(

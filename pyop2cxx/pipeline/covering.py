@@ -34,10 +34,14 @@ def weaker(request: Request) -> Iterator[Request]:
     shapes = (True, False) if _on_grid(request) else (True,)
     corners = dict.fromkeys((request.elsewhere, None))
     sums = (True, False) if request.options.widths.summed else (False,)
-    for shape in product(facts, widths, fills, shapes, corners, sums):
-        own_facts, width, fill, is_own, elsewhere, is_summed = shape
-        if shape != (known, own, request.column_fill, True, request.elsewhere, sums[0]):
+    gathers = (True, False) if request.options.widths.gathered else (False,)
+    for shape in product(facts, widths, fills, shapes, corners, gathers, sums):
+        own_facts, width, fill, is_own, elsewhere, is_gathered, is_summed = shape
+        first = known, own, request.column_fill, True, request.elsewhere, gathers[0], sums[0]
+        if shape != first:
             options = request.options.placed(width)
+            if not is_gathered:
+                options = options.ungathered()
             if not is_summed:
                 options = options.summing(False)
             yield replace(

@@ -573,47 +573,25 @@ def check_may_compile(asked: Wanted) -> None:
 
 
 def suited_to(request: Request, device: OpenDevice) -> Request:
-    """Return the request restricted to the abilities and lanes of a device."""
+    """Return the request restricted to the abilities, lanes and memory of a device."""
     info = device.info
-    return suited(
-        request,
-        is_cpu=info.is_cpu,
-        float64=info.float64,
-        warp=info.warp,
-        shared_bytes=info.shared_bytes,
+    facts = request.backend.facts.on(
+        is_processor=info.is_cpu,
+        has_float64=info.float64,
+        device_warp=info.warp,
+        device_shared_bytes=info.shared_bytes,
     )
+    return suited(request, facts)
 
 
-def suited(
-    request: Request,
-    *,
-    is_cpu: bool,
-    float64: bool = True,
-    warp: int = 0,
-    shared_bytes: int = 0,
-) -> Request:
-    """Return the request for devices of a kind.
-
-    Args:
-        request: The request for any device of the backend.
-        is_cpu: Whether they are processors.
-        float64: Whether they compute in double precision.
-        warp: Lanes able to exchange registers; 0: as in the backend.
-        shared_bytes: Memory of a block; 0: as in the backend.
-    """
-    facts = request.backend.facts
-    found = facts.on(
-        is_processor=is_cpu,
-        has_float64=float64,
-        device_warp=warp,
-        device_shared_bytes=shared_bytes,
-    )
-    if found == facts:
+def suited(request: Request, facts: _core.Facts) -> Request:
+    """Return the request for devices with some facts, in place of the backend's."""
+    if facts == request.backend.facts:
         return request
     return replace(
         request,
-        backend=replace(request.backend, facts=found),
-        options=request.options.tuned(tuning_of(found, request.tuning)),
+        backend=replace(request.backend, facts=facts),
+        options=request.options.tuned(tuning_of(facts, request.tuning)),
     )
 
 

@@ -50,6 +50,26 @@ def test_weaker_requests_know_less_and_end_with_the_least() -> None:
 
 
 @pytest.mark.usefixtures("host")
+def test_code_with_atomics_serves_loops_that_could_gather() -> None:
+    edges, nodes = op2.Set(8), op2.Set(4)
+    to_nodes = op2.Map(edges, nodes, 1, [3, 3, 2, 2, 1, 1, 0, 0])
+    x, y = op2.Dat(nodes**4), op2.Dat(edges**4)
+    text = "void add(double *x, const double *y) { for (int i = 0; i < 4; ++i) x[i] += y[i]; }"
+    with op2.backend("cuda"):
+        loop = op2.ParLoop(
+            op2.Kernel(text, "add"),
+            edges,
+            x(op2.INC, to_nodes),
+            y(op2.READ),
+            tuning={"least_gathered_targets": 4},
+        )
+        request = loop.current_request()
+        assert request.options.widths.gathered
+        assert loop.explain().strategy == "owner"
+        assert {one.options.widths.gathered for one in weaker(request)} == {True, False}
+        assert not general(request).options.widths.gathered
+
+
 def test_what_is_known_is_never_made_up() -> None:
     request = into_cells([3, 3]).current_request()
     assert not any(one.map_facts[0].injective for one in weaker(request))

@@ -381,8 +381,8 @@ extern "C" __global__ void wrap_res(
   const std::string small = printed_kernel(cuda_dialect(), with(6142));
   EXPECT_TRUE(contains(small, "__shared__ double shared[6142];"));
   EXPECT_FALSE(contains(small, "op2_block"));
-  EXPECT_TRUE(contains(printed_kernel(opencl_dialect(), with(100000)),
-                                "__local double shared[100000];"));
+  EXPECT_TRUE(
+      contains(printed_kernel(opencl_dialect(), with(100000)), "__local double shared[100000];"));
 }
 
 TEST(PrintKernel, ExchangesRegisters) {

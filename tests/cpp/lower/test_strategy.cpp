@@ -421,6 +421,16 @@ TEST(Choose, OnAGridOwnersOfEdgesAndBlocksOrColoursWhereLanesTakeTurns) {
   }
 }
 
+TEST(Choose, OwnersOfWhatIsGathered) {
+  const Facts gpu{.lanes = Lanes::grid, .atomics = true};
+  Options options;
+  options.tuning.owner_slots = 0;
+  EXPECT_EQ(chosen(edge_loop(), gpu, options), Strategy::atomic);
+  options.widths.gathered = true;
+  EXPECT_EQ(chosen(edge_loop(), gpu, options), Strategy::owner);
+  EXPECT_EQ(chosen(overwriting(), gpu, options), Strategy::colour) << "owners only sum";
+}
+
 TEST(Choose, OnlyWhatIsApplicable) {
   for (const ir::Loop& loop : {direct_loop(), edge_loop(), read_and_incremented(), overwriting(),
                                overlapping(), on_two_sets()}) {

@@ -118,6 +118,47 @@ TEST(Widths, BlocksSumMuchThatIsSharedFirst) {
   EXPECT_FALSE(widths_on(gpu(), adding(4096, 1, shared.table), tuning).summed);
 }
 
+TEST(Widths, SumsOfOneTargetAreGatheredIfManyTargetsAreAlike) {
+  std::vector<std::int32_t> even;
+  std::vector<std::int32_t> uneven;
+  for (std::int32_t e = 0; e < 4096; ++e) {
+    even.push_back(e / 4);
+    uneven.push_back(e < 64 ? 0 : e % 1024);
+  }
+  const testing::TestMap<> alike(even, 1, 1024);
+  const testing::TestMap<> apart(uneven, 1, 1024);
+  const auto loop_to = [](const MapPointer& table, std::int64_t dim) {
+    LoopSizes loop = adding(4096, dim, table);
+    loop.maps[0].n_targets = 1024;
+    return loop;
+  };
+  Tuning tuning = Tuning::of(DeviceClass::gpu);
+  tuning.least_gathered_targets = 1024;
+  const auto is_gathered = [&](const LoopSizes& loop, const Facts& facts = gpu()) {
+    return widths_on(facts, loop, tuning).gathered;
+  };
+  EXPECT_TRUE(is_gathered(loop_to(alike.table, 4)));
+  EXPECT_FALSE(is_gathered(loop_to(alike.table, 3))) << "atomics add so few values as fast";
+  EXPECT_FALSE(is_gathered(loop_to(apart.table, 4))) << "one target has 17 times the mean";
+  EXPECT_FALSE(is_gathered(loop_to(nullptr, 4))) << "the elements of a target are not known";
+  EXPECT_FALSE(is_gathered(loop_to(alike.table, 4), {})) << "the host has no atomics to avoid";
+  LoopSizes two = loop_to(alike.table, 4);
+  two.n_slots = 2;
+  EXPECT_FALSE(is_gathered(two)) << "the kernel would run twice for an element";
+  two.n_slots = 1;
+  two.arguments[0].access = Access::min;
+  EXPECT_TRUE(is_gathered(two));
+  two.arguments[0].access = Access::write;
+  EXPECT_FALSE(is_gathered(two));
+  tuning.most_gathered = 17;
+  EXPECT_TRUE(is_gathered(loop_to(apart.table, 4)));
+  tuning.least_gathered_targets = 1025;
+  EXPECT_FALSE(is_gathered(loop_to(alike.table, 4))) << "lanes would have nothing to do";
+  tuning.least_gathered_targets = 1;
+  tuning.gathered_scalars = 0;
+  EXPECT_FALSE(is_gathered(loop_to(alike.table, 4))) << "switched off";
+}
+
 TEST(Widths, LanesAreScatteredByTheNumbersOfTheDevice) {
   std::vector<std::int32_t> targets;
   for (std::int32_t e = 0; e < 4096; ++e) targets.insert(targets.end(), {e, 8 * e % 4093});

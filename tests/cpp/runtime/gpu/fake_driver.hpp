@@ -50,8 +50,8 @@ struct FakeGpu {
   int n_modules = 0;
   int n_waits = 0;
   int n_trims = 0;
-  int n_early = 0;     // launches that may start while the one before ends
-  int capability = 9;  // its first digit
+  int n_early = 0;               // launches that may start while the one before ends
+  int capability = 9;            // its first digit
   int requested_bytes = 100000;  // what programs say of kernels with `op2_shared_` before the name
   std::vector<int> granted;      // to kernels, of a block's memory
 
