@@ -55,11 +55,15 @@ def started(text: str, n: int, *args: str, **environment: str) -> subprocess.Com
         **asleep(),
         **environment,
     }
-    body = "import sys\nimport numpy as np\nfrom pyop2cxx import op2\n" + textwrap.dedent(text)
     with tempfile.TemporaryDirectory() as folder:
+        # a launcher may break long lines of two processes into each other
+        head = (
+            f"import sys, os; sys.stdout = open(f'{folder}/{{os.getpid()}}.out', 'w', buffering=1)"
+        )
+        imports = "\nimport numpy as np\nfrom pyop2cxx import op2\n"
         program = Path(folder) / "program.py"
-        program.write_text(body)
-        return subprocess.run(
+        program.write_text(head + imports + textwrap.dedent(text))
+        done = subprocess.run(
             [mpiexec, "-n", str(n), sys.executable, str(program), *args],
             env={**os.environ, **given},
             capture_output=True,
@@ -67,6 +71,8 @@ def started(text: str, n: int, *args: str, **environment: str) -> subprocess.Com
             timeout=SECONDS,
             check=False,
         )
+        done.stdout += "".join(one.read_text() for one in sorted(Path(folder).glob("*.out")))
+        return done
 
 
 def outputs(text: str, n: int, *args: str, **environment: str) -> list[str]:
