@@ -225,10 +225,7 @@ void bind_options(py::module_& core) {
            py::arg("rows_in_place") = false, py::arg("const_optional") = false)
       .def("on", &Facts::on, py::kw_only(), py::arg("is_processor"), py::arg("has_float64"),
            py::arg("device_warp") = 0, py::arg("device_shared_bytes") = 0)
-      .def("__eq__",
-           [](const Facts& one, const py::object& other) {
-             return py::isinstance<Facts>(other) && one == other.cast<const Facts&>();
-           })
+      .def("equals", [](const Facts& one, const Facts& other) { return one == other; })
       .def_readonly("lanes", &Facts::lanes)
       .def_property_readonly(
           "threads", [](const Facts& facts) { return facts.lanes == lower::Lanes::threads; })

@@ -217,11 +217,17 @@ class DType:
       complex64
 
       complex128
+
+      float16
+
+      bfloat16
     """
 
     __members__: typing.ClassVar[dict[str, DType]]
+    bfloat16: typing.ClassVar[DType]
     complex128: typing.ClassVar[DType]
     complex64: typing.ClassVar[DType]
+    float16: typing.ClassVar[DType]
     float32: typing.ClassVar[DType]
     float64: typing.ClassVar[DType]
     int16: typing.ClassVar[DType]
@@ -989,8 +995,6 @@ class Lanes:
     def value(self) -> int: ...
 
 class Facts:
-    __hash__: typing.ClassVar[None] = None
-    def __eq__(self, arg0: Facts) -> bool: ...
     def __init__(
         self,
         *,
@@ -1006,6 +1010,7 @@ class Facts:
         rows_in_place: bool = False,
         const_optional: bool = False,
     ) -> None: ...
+    def equals(self, arg0: Facts) -> bool: ...
     def on(
         self,
         *,

@@ -586,7 +586,7 @@ def suited_to(request: Request, device: OpenDevice) -> Request:
 
 def suited(request: Request, facts: _core.Facts) -> Request:
     """Return the request for devices with some facts, in place of the backend's."""
-    if facts == request.backend.facts:
+    if facts.equals(request.backend.facts):
         return request
     return replace(
         request,
