@@ -111,7 +111,9 @@ def _by_loop(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
     paths: _Paths = mat.sparsity.known_products.made("paths", lambda: _paths(mat, x.set, y.set))
     if paths.places.size == 0:
         return True
-    values = Flat(mat, paths.places, mat.cdim)
+    values = mat.row_loops.made(
+        ("places", paths.places.uid), lambda: Flat(mat, paths.places, mat.cdim)
+    )
     kernel = _kernel(mat.ctype, c_name(x.compute), c_name(y.compute), mat.block_dims)
     try:
         with runtime.at_once():
