@@ -29,10 +29,17 @@ def multiply_on_host(mat: Any, x: Any, y: Any) -> None:
     given = [field.data_ro_with_halos.reshape(-1) for field in x.split]
 
     def by_core() -> None:
-        found = [_row_of_blocks(row, given) for row in mat.blocks]
-        for values, field in zip(found, y.split, strict=True):
-            target = field.data_wo if mat.is_distributed else field.data_wo_with_halos
-            target[...] = values.reshape(target.shape)
+        targets = [
+            field.data_wo if mat.is_distributed else field.data_wo_with_halos for field in y.split
+        ]
+        is_apart = not any(np.may_share_memory(one, x) for one in targets for x in given)
+        found = [
+            _row_of_blocks(row, given, target.reshape(-1) if is_apart else None)
+            for row, target in zip(mat.blocks, targets, strict=True)
+        ]
+        for values, target in zip(found, targets, strict=True):
+            if not is_apart or not np.may_share_memory(values, target):
+                target[...] = values.reshape(target.shape)
 
     def by_scipy() -> None:
         product = mat.to_scipy() @ np.concatenate(given)
@@ -47,19 +54,23 @@ def multiply_on_host(mat: Any, x: Any, y: Any) -> None:
     engine.operations.resolved(("mult", str(mat.dtype), size), [offer], by_core)
 
 
-def _row_of_blocks(blocks: Any, given: list[Array]) -> Array:
-    """Return the product of a row of blocks with all fields, in the common dtype."""
+def _row_of_blocks(blocks: Any, given: list[Array], target: Array | None) -> Array:
+    """Return the product of a row of blocks with all fields, in the common dtype.
+
+    The product is computed in the memory of the target, if there is one of the dtype.
+    """
     common = np.result_type(blocks[0].dtype, *given)
     n = blocks[0].nrows if blocks[0].is_distributed else blocks[0].n_stored(0)
-    found = np.empty(n, _computed(common))
+    is_target = target is not None and target.dtype == _computed(common)
+    found = target if target is not None and is_target else np.empty(n, _computed(common))
     for j, (block, x) in enumerate(zip(blocks, given, strict=True)):
         _multiply(block, x.astype(common, copy=False), found, is_added=j > 0)
     return found.astype(common, copy=False)
 
 
 def _multiply(mat: Any, x: Array, y: Array, *, is_added: bool) -> None:
-    engine, sparsity = runtime.engine, mat.sparsity
-    offsets = sparsity.rowptr[: y.size // mat.block_dims[0] + 1]
+    engine, table = runtime.engine, mat.sparsity.table("mult")
+    offsets = table.row_offset[: y.size // mat.block_dims[0] + 1]
     n = int(offsets[-1])
     values = mat.stored("mult", write=False)[:n].astype(x.dtype, copy=False)
     values, x = (np.ascontiguousarray(one.astype(y.dtype, copy=False)) for one in (values, x))
@@ -68,7 +79,7 @@ def _multiply(mat: Any, x: Array, y: Array, *, is_added: bool) -> None:
         core_dtype(y.dtype),
         mat.block_dims,
         offsets,
-        sparsity.colidx[:n],
+        table.columns[:n],
         address_of(values),
         address_of(x),
         address_of(y),

@@ -148,6 +148,21 @@ def test_nothing_leaves_the_device(device: _core.Device) -> None:
         assert np.array_equal(graph.y.data_ro.reshape(-1), graph.wanted)
 
 
+def test_a_second_product_makes_no_loop(
+    device: _core.Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = Graph()
+    graph.there()
+    graph.mat.mult(graph.x, graph.y)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a loop was made")
+
+    monkeypatch.setattr("pyop2cxx.loop.run.ParLoop", refuse)
+    graph.mat.mult(graph.x, graph.y)
+    assert np.array_equal(graph.y.data_ro, graph.wanted)
+
+
 def test_loops_that_wait_come_first(device: _core.Device) -> None:
     graph = Graph()
     graph.there()
