@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -189,8 +189,7 @@ def poisson_matrix(size: float) -> Program:
         "indices": pattern.indices,
         "data": pattern.data,
     }
-    program = of_gradients(system, "CG of P1 tetrahedra, matrix", entries)
-    return replace(program, why_alone="products with matrices run at once")
+    return of_gradients(system, "CG of P1 tetrahedra, matrix", entries)
 
 
 def of_gradients(

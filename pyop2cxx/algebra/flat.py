@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,9 +64,9 @@ class Flat(Dat):
 
 
 class View(Flat):
-    """The rows of a Dat on another Set: a view that keeps the Dat alive, with its `compute`."""
+    """Rows of a Dat, or places of a Mat, on another Set; keeps the Dat alive, with `compute`."""
 
-    def __init__(self, carrier: Dat, rows: Set, cdim: int) -> None:
+    def __init__(self, carrier: Any, rows: Set, cdim: int) -> None:
         super().__init__(carrier, rows, cdim)
         self._carrier = carrier
-        self._compute = carrier.stored_apart
+        self._compute = None if carrier.compute == carrier.dtype else carrier.compute

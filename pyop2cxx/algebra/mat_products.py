@@ -13,7 +13,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.algebra import on_devices
-from pyop2cxx.algebra.flat import Flat
+from pyop2cxx.algebra.flat import Flat, View
 from pyop2cxx.base.access import INC, READ
 from pyop2cxx.base.arrays import c_name, core_dtype
 from pyop2cxx.data.dats import Dat, DatArg
@@ -105,28 +105,61 @@ class _Paths(NamedTuple):
     to_column: Map
 
 
+def record(mat: Any, x: Any, y: Any) -> bool:
+    """Let the graph that the thread records compute ``y = mat @ x``, by a loop over the places.
+
+    Args:
+        mat: The matrix.
+        x: A Dat matching the columns.
+        y: A Dat matching the rows; overwritten.
+
+    Returns:
+        Whether possible: the product of a mixed matrix, or of Globals, is none of loops.
+    """
+    are_dats = isinstance(x, Dat) and isinstance(y, Dat) and not (x.stride or y.stride)
+    if mat.is_mixed or mat.sparsity.is_dense or not are_dats or x.buffer is y.buffer:
+        return False
+    if y.dtype != np.result_type(mat.dtype, x.dtype):
+        return False
+    y.zero()
+    paths = _paths_of(mat, x, y)
+    if paths.places.size > 0:
+        _add_by_loop(paths, View(mat, paths.places, mat.cdim), x, y)
+    return True
+
+
 def _by_loop(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
     if is_first and not on_devices.combine("=", y, np.asarray(0, y.dtype), None, whole=True):
         return False
-    paths: _Paths = mat.sparsity.known_products.made("paths", lambda: _paths(mat, x.set, y.set))
+    paths = _paths_of(mat, x, y)
     if paths.places.size == 0:
         return True
     values = mat.row_loops.made(
         ("places", paths.places.uid), lambda: Flat(mat, paths.places, mat.cdim)
     )
-    kernel = _kernel(mat.ctype, c_name(x.compute), c_name(y.compute), mat.block_dims)
     try:
         with runtime.at_once():
-            par_loop(
-                kernel,
-                paths.places,
-                y(INC, paths.to_row),
-                DatArg(values, None, READ),
-                x(READ, paths.to_column),
-            )
+            _add_by_loop(paths, values, x, y)
     except UnsupportedError:
         return False  # for example, no float64 on the device
     return True
+
+
+def _add_by_loop(paths: _Paths, values: Flat, x: Dat, y: Dat) -> None:
+    blocks = y.cdim, x.cdim
+    kernel = _kernel(c_name(values.compute), c_name(x.compute), c_name(y.compute), blocks)
+    par_loop(
+        kernel,
+        paths.places,
+        y(INC, paths.to_row),
+        DatArg(values, None, READ),
+        x(READ, paths.to_column),
+    )
+
+
+def _paths_of(mat: MatValues, x: Dat, y: Dat) -> _Paths:
+    found: _Paths = mat.sparsity.known_products.made("paths", lambda: _paths(mat, x.set, y.set))
+    return found
 
 
 def _paths(mat: MatValues, columns: Set, rows: Set) -> _Paths:

@@ -473,8 +473,9 @@ class Mat(MatAlgebra, MatValues):
     def mult(self, x: Vector, y: Vector) -> None:
         """Compute ``y = A x`` where the values are, on the host or on a device.
 
-        Rows are summed in the order of their places on the host, so the sums do not depend on the
-        number of threads, unless the option `blas` leaves them to a library.
+        Graphs record a product of Dats as a loop over the places of the Sparsity. Else rows are
+        summed in the order of their places on the host, so the sums do not depend on the number of
+        threads, unless the option `blas` leaves them to a library.
 
         Args:
             x: On the DataSet of the columns; a MixedDat for a mixed matrix, a Global for columns of
@@ -488,6 +489,9 @@ class Mat(MatAlgebra, MatValues):
         for dat, side, what in ((x, 1, "columns"), (y, 0, "rows")):
             self.check_vector(dat, side, what)
         self.refuse_bits("mult")
+        may_record = runtime.writes_graph and not self.is_distributed
+        if may_record and matrix_products().record(self, x, y):
+            return
         on_device = not self.is_distributed and at_device(*self, *x.split)
         if on_device and self._is_multiplied_on_device(x, y):
             return

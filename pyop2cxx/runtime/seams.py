@@ -65,7 +65,10 @@ class DeviceAlgebra(Protocol):
 
 
 class MatrixProducts(Protocol):
-    """Products where values are on a device; see `pyop2cxx.algebra.mat_products`."""
+    """Products by loops, or on a device; see `pyop2cxx.algebra.mat_products`."""
+
+    def record(self, mat: Any, x: Any, y: Any) -> bool:
+        """Let a graph compute ``y = mat @ x``."""
 
     def multiply(self, mat: Any, x: Any, y: Any) -> bool:
         """Compute ``y = mat @ x``."""

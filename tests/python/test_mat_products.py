@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.libraries import DeviceLibraries
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyop2cxx import _core
 
 pytestmark = pytest.mark.usefixtures("exits")
@@ -31,6 +34,7 @@ class Graph:
         start = op2.Map(self.links, self.nodes, 1, random.integers(0, N - 1, (3 * N, 1)))
         end = op2.Map(self.links, self.ends, 1, random.integers(0, N // 2, (3 * N, 1)))
         spaces = (self.nodes**rows, self.ends**columns)
+        self.pair = start, end
         self.mat = op2.Mat(op2.Sparsity(spaces, [(start, end, None)]), dtype)
         values = random.integers(-9, 9, self.mat.array.size)
         if np.dtype(dtype).kind == "c":
@@ -146,6 +150,49 @@ def test_nothing_leaves_the_device(device: _core.Device) -> None:
         assert graph.y.residence == "device"
         assert graph.y.dat_version > version
         assert np.array_equal(graph.y.data_ro.reshape(-1), graph.wanted)
+
+
+@pytest.mark.parametrize("block", [(1, 1), (2, 3)])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_graphs_record_products(backend: str, block: tuple[int, int], dtype: str) -> None:
+    """With an assembly before and a loop behind; in a chain, too. The graph keeps the matrix."""
+    op2.init(backend=backend)
+    graph = Graph(*block, dtype=dtype)
+    scalar = "double" if dtype == "float64" else "double _Complex"
+    m = block[0] * block[1]
+    grow = op2.Kernel(
+        f"void grow({scalar} *a) {{ for (int i = 0; i < {m}; ++i) a[i] += i + 1; }}", "grow"
+    )
+    halve = op2.Kernel(
+        f"void halve({scalar} *y) {{ for (int i = 0; i < {block[0]}; ++i) y[i] /= 2; }}", "halve"
+    )
+    start, end = graph.pair
+    twin = op2.Mat(graph.mat.sparsity, dtype)
+
+    def step(mat: Any) -> None:
+        op2.par_loop(grow, graph.links, mat(op2.INC, (start, end)))
+        mat.mult(graph.x, graph.y)
+        op2.par_loop(halve, graph.nodes, graph.y(op2.RW))
+
+    def chained(mat: Any) -> None:
+        with op2.chain():
+            step(mat)
+
+    def recorded(function: Callable[[Any], None]) -> Any:
+        mat = op2.Mat(graph.mat.sparsity, dtype)
+        return op2.record(lambda: function(mat))
+
+    with op2.backend("sequential"):
+        for _ in range(3):
+            step(twin)
+    wanted = graph.y.data_ro.copy()
+    for function in (step, chained):
+        made = recorded(function)
+        gc.collect()
+        graph.y.data[:] = 1
+        for _ in range(3):
+            made.submit()
+        np.testing.assert_allclose(graph.y.data_ro, wanted, rtol=1e-13)
 
 
 def test_a_second_product_makes_no_loop(
