@@ -62,12 +62,13 @@ class Recorded {
     const Array<T> wanted = next<T>(values.size());
     double largest = 0.0;
     for (const T& one : wanted) {
-      if (std::isfinite(size(one))) largest = std::max(largest, size(one));
+      const double size = std::abs(number(one));
+      if (std::isfinite(size)) largest = std::max(largest, size);
     }
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool are_nan = values[i] != values[i] && wanted[i] != wanted[i];
       if (are_nan || values[i] == wanted[i]) continue;
-      const double difference = distance(values[i], wanted[i]);
+      const double difference = std::abs(number(values[i]) - number(wanted[i]));
       if (difference <= tolerance<T> * largest) continue;
       std::printf("%s: value %zu of %zu differs by %g\n", what, i, values.size(), difference);
       return false;
@@ -84,30 +85,24 @@ class Recorded {
   bool reads(void* to, std::size_t n_bytes);
 
   template <class T>
-  static double size(const T& value) {
-    if constexpr (std::is_arithmetic_v<T>) {
-      return std::abs(static_cast<double>(value));
+  static std::complex<double> number(const T& value) {
+    if constexpr (requires { value.imag(); }) {
+      return value;
     } else {
-      return static_cast<double>(std::abs(value));
-    }
-  }
-
-  template <class T>
-  static double distance(const T& a, const T& b) {
-    if constexpr (std::is_arithmetic_v<T>) {
-      return std::abs(static_cast<double>(a) - static_cast<double>(b));
-    } else {
-      return size(a - b);
+      return static_cast<double>(value);
     }
   }
 
   template <class T>
   static constexpr bool is_single =
       std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>;
+  /// Sums in 16 bits are rounded once, so they differ in the last digit at most.
   template <class T>
-  static constexpr double tolerance = std::is_integral_v<T> ? 0.0
-                                      : is_single<T>        ? 1e-4
-                                                            : 1e-11;
+  static constexpr double tolerance = std::is_integral_v<T>         ? 0.0
+                                      : std::is_same_v<T, Float16>  ? 1.0 / (1 << 10)
+                                      : std::is_same_v<T, Bfloat16> ? 1.0 / (1 << 7)
+                                      : is_single<T>                ? 1e-4
+                                                                    : 1e-11;
 
   std::string path_;
   std::unique_ptr<std::FILE, Closer> file_;  // null: not opened

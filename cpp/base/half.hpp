@@ -28,6 +28,12 @@ class Half {
 
   constexpr bool operator==(const Half& other) const { return number() == other.number(); }
 
+  /// @brief Print as float, on any stream: no header of streams is needed here.
+  template <class Stream>
+  friend auto operator<<(Stream& out, Half value) -> decltype(out << 1.0F) {
+    return out << value.number();
+  }
+
  private:
   static constexpr int bias_ = (1 << (14 - fraction)) - 1;
   static constexpr std::uint32_t infinity_ = 0x7fffU >> fraction << fraction;

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from programs import needs_program
+from programs import build_in_cpp, needs_program, said
 
 from pyop2cxx import op2
-from pyop2cxx.reports.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,19 +88,7 @@ int main(int argc, char** argv) try {
 }
 """
 
-BUILD = """
-cmake_minimum_required(VERSION 3.16)
-project(both LANGUAGES C CXX)
-add_subdirectory(loops)
-add_executable(program program.cpp)
-target_link_libraries(program PRIVATE ragged_cpp)
-"""
-
 BACKENDS = [one.name for one in op2.backends() if one.available]
-
-
-def said(*command: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -110,20 +96,7 @@ def built(
     tmp_path_factory: pytest.TempPathFactory, installed_runtime: Callable[[Path], Path]
 ) -> Path:
     folder = tmp_path_factory.mktemp("ragged")
-    (folder / "ragged.py").write_text(PROGRAM)
-    options = ["--backend", ",".join(BACKENDS), "-o", str(folder / "loops")]
-    assert main(["generate", *options, str(folder / "ragged.py")]) == 0
-    op2.exit()
-    (folder / "program.cpp").write_text(PROGRAM_CPP)
-    (folder / "CMakeLists.txt").write_text(BUILD)
-    prefix = f"-DCMAKE_PREFIX_PATH={installed_runtime(folder / 'loops' / 'runtime')}"
-    chosen = ("-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-Dragged_CHECK=ON", "-Dragged_EXAMPLE=ON")
-    for command in (
-        ("cmake", "-S", folder, "-B", folder / "out", *chosen, prefix),
-        ("cmake", "--build", folder / "out"),
-    ):
-        done = said(*command)
-        assert done.returncode == 0, done.stdout + done.stderr
+    build_in_cpp(folder, "ragged", (PROGRAM, PROGRAM_CPP), BACKENDS, installed_runtime)
     return folder
 
 

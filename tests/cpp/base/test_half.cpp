@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <sstream>
 
 #include "base/convert.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 template <class T>
 T of_bits(std::uint16_t bits) {
   T half;
-  std::memcpy(&half, &bits, sizeof half);
+  std::memcpy(static_cast<void*>(&half), &bits, sizeof half);
   return half;
 }
 
@@ -73,6 +74,12 @@ TEST(Half, NumbersBeyondTheRangeAreInfinite) {
   EXPECT_EQ(bits_of(Bfloat16(3.4e38)), 0x7f80);
   EXPECT_EQ(bits_of(Float16(std::numeric_limits<double>::quiet_NaN())), 0x7e00);
   EXPECT_EQ(bits_of(Bfloat16(-std::numeric_limits<double>::infinity())), 0xff80);
+}
+
+TEST(Half, ValuesPrintAsNumbers) {
+  std::ostringstream text;
+  text << Float16(-0.25) << ' ' << Bfloat16(2.5);
+  EXPECT_EQ(text.str(), "-0.25 2.5");
 }
 
 TEST(Half, ConversionsSayWhatFits) {
