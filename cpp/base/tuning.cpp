@@ -102,10 +102,9 @@ const std::vector<Tunable>& tunables() {
        "to a single target; 0: never",
        0, many},
       {"most_gathered", &T::most_gathered, Steers::choice, "times the mean",
-       "It is so only if no target has more than this many times the mean number of elements", 0,
-       1000},
+       "Targets with more elements than this many times the mean rule that choice out", 0, 1000},
       {"least_gathered_targets", &T::least_gathered_targets, Steers::choice, "targets",
-       "It is so only for at least this many targets, so that all lanes have one", 0, many},
+       "Fewer targets than this rule that choice out: lanes would be idle", 0, many},
       {"most_padding", &T::most_padding, Steers::choice, "entries",
        "On a device, the targets' lists of elements are padded to equal length if that stores "
        "at most this many entries for each real one; 0: never",

@@ -71,8 +71,8 @@ bool is_scattered(const LoopSizes& loop, const Facts& facts, const Tuning& tunin
   });
 }
 
-/// Whether lanes can sum what the elements of a target add to it, and are about equally busy. Such
-/// a loop has no atomics, and each element is computed once.
+/// Elements add enough to one target each, and targets have similar numbers of elements. Lanes then
+/// sum by target, without atomics, and are about equally busy; each element is computed once.
 bool is_gathered(const LoopSizes& loop, const Tuning& tuning, PlanCache& plans, int n_threads) {
   const std::vector<const SizedMap*> maps = reduced_maps(loop);
   if (!loop.is_whole || loop.n_slots != 1 || maps.size() != 1 || !are_known(maps)) return false;

@@ -18,13 +18,15 @@ import kept_objects
 import older_tree
 import pytest
 from hypothesis import HealthCheck, settings
+from programs import said
 
 from pyop2cxx import _core, op2
 from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.reports.cli import main
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
 
 QUICK_FLAGS = {"PYOP2CXX_CFLAGS": "-O0", "PYOP2CXX_CXXFLAGS": "-O0"}
@@ -264,6 +266,41 @@ def installed_runtime(of_session: Path, quick_compiler: str) -> Callable[[Path],
         return prefix
 
     return install
+
+
+@pytest.fixture(scope="session")
+def built_in_cpp(
+    tmp_path_factory: pytest.TempPathFactory, installed_runtime: Callable[[Path], Path]
+) -> Callable[..., Path]:
+    """A function that generates the loops of a program in Python and builds one in C++ with them.
+
+    It takes the name, both texts and the backends, and returns a folder: the loops are in 'loops',
+    and 'out' has 'program', the test '<name>_check' and the example '<name>_example'.
+    """
+
+    def built(name: str, python: str, cpp: str, backends: Sequence[str]) -> Path:
+        folder = tmp_path_factory.mktemp(name)
+        (folder / f"{name}.py").write_text(python)
+        options = ["--backend", ",".join(backends), "-o", str(folder / "loops")]
+        assert main(["generate", *options, str(folder / f"{name}.py")]) == 0
+        op2.exit()
+        (folder / "program.cpp").write_text(cpp)
+        (folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.16)\nproject(both LANGUAGES C CXX)\n"
+            "add_subdirectory(loops)\nadd_executable(program program.cpp)\n"
+            f"target_link_libraries(program PRIVATE {name}_cpp)\n"
+        )
+        prefix = f"-DCMAKE_PREFIX_PATH={installed_runtime(folder / 'loops' / 'runtime')}"
+        chosen = ("-DCMAKE_CXX_FLAGS_RELEASE=-O0", f"-D{name}_CHECK=ON", f"-D{name}_EXAMPLE=ON")
+        for command in (
+            ("cmake", "-S", folder, "-B", folder / "out", *chosen, prefix),
+            ("cmake", "--build", folder / "out"),
+        ):
+            done = said(*command)
+            assert done.returncode == 0, done.stdout + done.stderr
+        return folder
+
+    return built
 
 
 @pytest.fixture

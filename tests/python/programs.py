@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyop2cxx import op2
 from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.exceptions import ToolchainError
-from pyop2cxx.reports.cli import main
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
     from _pytest.mark import ParameterSet
 
 
@@ -48,37 +43,5 @@ def is_gpu(backend: str) -> bool:
 
 
 def said(*command: object) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end and return its output and status."""
+    """Run a command and return its output and status."""
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
-
-
-def build_in_cpp(
-    folder: Path,
-    name: str,
-    programs: tuple[str, str],
-    backends: Sequence[str],
-    installed_runtime: Callable[[Path], Path],
-) -> None:
-    """Generate the loops of a program in Python, and build one in C++ that runs them.
-
-    The folder then has the loops in 'loops', and in 'out' the executable 'program', the test
-    '<name>_check' and the example '<name>_example'.
-    """
-    (folder / f"{name}.py").write_text(programs[0])
-    options = ["--backend", ",".join(backends), "-o", str(folder / "loops")]
-    assert main(["generate", *options, str(folder / f"{name}.py")]) == 0
-    op2.exit()
-    (folder / "program.cpp").write_text(programs[1])
-    (folder / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.16)\nproject(both LANGUAGES C CXX)\n"
-        "add_subdirectory(loops)\nadd_executable(program program.cpp)\n"
-        f"target_link_libraries(program PRIVATE {name}_cpp)\n"
-    )
-    prefix = f"-DCMAKE_PREFIX_PATH={installed_runtime(folder / 'loops' / 'runtime')}"
-    chosen = ("-DCMAKE_CXX_FLAGS_RELEASE=-O0", f"-D{name}_CHECK=ON", f"-D{name}_EXAMPLE=ON")
-    for command in (
-        ("cmake", "-S", folder, "-B", folder / "out", *chosen, prefix),
-        ("cmake", "--build", folder / "out"),
-    ):
-        done = said(*command)
-        assert done.returncode == 0, done.stdout + done.stderr

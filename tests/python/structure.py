@@ -78,7 +78,7 @@ CODE_LINES = 49_458
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 29_501),
-    "all rooms": (None, 63_951),
+    "all rooms": (None, 63_950),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from programs import build_in_cpp, needs_program, said
+from programs import needs_program, said
 
 from pyop2cxx import op2
 
@@ -92,12 +92,8 @@ BACKENDS = [one.name for one in op2.backends() if one.available]
 
 
 @pytest.fixture(scope="module")
-def built(
-    tmp_path_factory: pytest.TempPathFactory, installed_runtime: Callable[[Path], Path]
-) -> Path:
-    folder = tmp_path_factory.mktemp("ragged")
-    build_in_cpp(folder, "ragged", (PROGRAM, PROGRAM_CPP), BACKENDS, installed_runtime)
-    return folder
+def built(built_in_cpp: Callable[..., Path]) -> Path:
+    return built_in_cpp("ragged", PROGRAM, PROGRAM_CPP, BACKENDS)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from programs import build_in_cpp, needs_program, said
+from programs import needs_program, said
 
 from pyop2cxx import op2
 
@@ -63,7 +63,6 @@ int main(int argc, char** argv) try {
   std::vector<op2::Float16> h_values(2 * n), h_wanted(2 * n);
   std::vector<op2::Bfloat16> b_values(n), b_wanted(n);
   std::vector<float> s_values(n), s_wanted(n);
-  std::vector<double> sums(2 * n);
   for (int i = 0; i < n; ++i) {
     h_values[2 * i] = h_wanted[2 * i] = op2::Float16(i % 37 - 18);
     h_values[2 * i + 1] = h_wanted[2 * i + 1] = op2::Float16(1.0 / (i + 1));
@@ -108,13 +107,9 @@ BACKENDS = [one.name for one in op2.backends() if one.available]
 
 
 @pytest.fixture(scope="module")
-def built(
-    tmp_path_factory: pytest.TempPathFactory, installed_runtime: Callable[[Path], Path]
-) -> Path:
+def built(built_in_cpp: Callable[..., Path]) -> Path:
     pytest.importorskip("ml_dtypes")
-    folder = tmp_path_factory.mktemp("halves")
-    build_in_cpp(folder, "halves", (PROGRAM, PROGRAM_CPP), BACKENDS, installed_runtime)
-    return folder
+    return built_in_cpp("halves", PROGRAM, PROGRAM_CPP, BACKENDS)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

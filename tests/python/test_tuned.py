@@ -143,7 +143,7 @@ def changed(folder: Path, backend: str, text: Callable[[str], str]) -> None:
 
 
 def asked_for_atomic(library: Path) -> dict[str, Any]:
-    """The way of the program's one loop with a strategy of its own, on 'openmp'."""
+    """Return the way of the loop 'flux' by 'atomic' on 'openmp', for which the program asks."""
     (lanes,) = [
         loop["lanes"]
         for loop in manifest_of(library)["loops"]
@@ -244,7 +244,7 @@ def test_a_program_in_cpp_takes_the_way_of_its_size_and_device(
         assert done.returncode == 0, done.stdout + done.stderr
         assert command[0] != "-S" or "the run-time is that of" in done.stdout
     (known,) = [one for one in read(store_of(built / "lib")).entries if one.name == "flux"]
-    # the table holds these two: the measured way has numbers of its own at times
+    # both ways are in the table; the measured one may have numbers for tuning
     ways = {way["strategy"]: way for way in (known.way, asked_for_atomic(built / "lib"))}
     many, few = ways
     place = read(store_of(built / "lib")).place
