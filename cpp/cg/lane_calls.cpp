@@ -36,6 +36,25 @@ void define_blend(Context& out, const std::string& name, const Spelled& t) {
   out.statement(fmt::format("return {};", bits_as(out, t.type, chosen)));
 }
 
+/// A product of the fewest factors; with functions for scalars the power of each lane.
+void define_power(Context& out, const std::string& name, const Spelled& t,
+                  const kernel::LaneFunction& function, kernel::Elementary elementary) {
+  const Scope scope = out.function(fmt::format("{0} {1} {2}({1} a)", inlined, t.type, name));
+  if (elementary != kernel::Elementary::scalars) {
+    if (function.function == "4") out.statement(fmt::format("const {} b = a * a;", t.type));
+    const std::map<std::string_view, std::string_view> products{
+        {"2", "a * a"}, {"3", "a * a * a"}, {"4", "b * b"}};
+    return out.statement(fmt::format("return {};", products.at(function.function)));
+  }
+  const bool is_single = function.base == kernel::Base::float32;
+  const std::string_view scalar =
+      out.dialect().has_vectors ? "pow" : (is_single ? "__builtin_powf" : "__builtin_pow");
+  const Names items = for_lanes(function.lanes, [&](int lane) {
+    return fmt::format("{}(a[{}], ({}){})", scalar, lane, t.scalar, function.function);
+  });
+  out.statement(fmt::format("return ({}){{{}}};", t.type, joined(items)));
+}
+
 void define_any(Context& out, const std::string& name, const Spelled& t, int lanes) {
   const Scope scope = out.function(fmt::format("{} int {}({} mask)", inlined, name, t.type));
   const Names items = for_lanes(lanes, [](int lane) { return fmt::format("mask[{}]", lane); });
@@ -467,6 +486,8 @@ void define_use(Context& context, const Use& use) {
       case LaneOp::join:
       case LaneOp::spread:
         throw InternalError("lanes: a function of complex numbers for real ones");
+      case LaneOp::power:
+        return define_power(out, given, spelled, function, use.elementary);
       case LaneOp::call:
         return define_call(out, use, result, given, spelled);
     }
@@ -516,6 +537,7 @@ std::vector<ElementarySource> elementary_sources(const kernel::KernelBody& body,
       const auto* call = std::get_if<kernel::Call>(&expr.node);
       const auto* known = call == nullptr ? nullptr : kernel::known_function(call->function);
       if (known == nullptr || known->vectors_since == 0) return;
+      if (lanes > 0 && !kernel::power_of_call(expr).empty()) return;
       const DType dtype = *kernel::dtype_of(known->result.base);
       const std::string name = lane_name(call->function, dtype);
       ElementarySource source;

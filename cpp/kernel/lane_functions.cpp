@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -12,9 +13,9 @@
 namespace op2::kernel {
 namespace {
 
-constexpr std::array<std::string_view, 14> op_names{
-    "blend",    "any",      "lookup", "table",  "pick",  "put",  "add",
-    "subtract", "multiply", "divide", "negate", "equal", "join", "spread"};
+constexpr std::array<std::string_view, 15> op_names{
+    "blend",    "any",    "lookup", "table", "pick", "put",    "add",  "subtract",
+    "multiply", "divide", "negate", "equal", "join", "spread", "power"};
 constexpr std::string_view prefix = "op2_";
 
 std::optional<Base> base_from_text(std::string_view text) {
@@ -31,7 +32,10 @@ std::string name_of(const LaneFunction& function) {
   const std::string_view what = function.op == LaneOp::call
                                     ? std::string_view(function.function)
                                     : op_names[static_cast<std::size_t>(function.op)];
-  return fmt::format("{}{}_{}x{}", prefix, what, name_of(function.base), function.lanes);
+  const std::string_view exponent =
+      function.op == LaneOp::power ? std::string_view(function.function) : std::string_view();
+  return fmt::format("{}{}{}_{}x{}", prefix, what, exponent, name_of(function.base),
+                     function.lanes);
 }
 
 std::optional<LaneFunction> lane_function(std::string_view name) {
@@ -51,13 +55,31 @@ std::optional<LaneFunction> lane_function(std::string_view name) {
   if (!base) return std::nullopt;
   function.base = *base;
   for (std::size_t i = 0; i < op_names.size(); ++i) {
-    if (what != op_names[i]) continue;
-    function.op = static_cast<LaneOp>(i);
+    const auto op = static_cast<LaneOp>(i);
+    const bool has_exponent = op == LaneOp::power && what.starts_with(op_names[i]);
+    if (what != op_names[i] && !has_exponent) continue;
+    function.op = op;
+    if (has_exponent) function.function = what.substr(op_names[i].size());
     return function;
   }
   if (known_function(what) == nullptr) return std::nullopt;
   function.function = what;
   return function;
+}
+
+std::string power_of_call(const Expr& expr) {
+  constexpr std::array<std::string_view, 4> names{"pow", "powf", "__builtin_pow", "__builtin_powf"};
+  const auto* call = std::get_if<Call>(&expr.node);
+  if (call == nullptr || std::ranges::find(names, call->function) == names.end()) return "";
+  const auto* exponent = std::get_if<Literal>(&expr.operands.at(1).node);
+  if (exponent == nullptr) return "";
+  const std::string& text = exponent->spelling;
+  double value = 0;
+  const char* const end = std::from_chars(text.data(), text.data() + text.size(), value).ptr;
+  const std::string_view suffix = std::string_view(text).substr(end - text.data());
+  const bool has_few = value == 2 || value == 3 || value == 4;
+  return has_few && (suffix.empty() || suffix == "f" || suffix == "F") ? fmt::format("{}", value)
+                                                                       : "";
 }
 
 Base part_base(Base base) {

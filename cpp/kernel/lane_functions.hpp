@@ -28,6 +28,7 @@ enum class LaneOp : std::uint8_t {
   equal,   ///< M (T, T), complex
   join,    ///< T (R real part, R imaginary part)
   spread,  ///< T (scalar), complex: the same for all lanes
+  power,   ///< T (T): the power with the whole exponent `function`, see power_of_call()
   call,    ///< T (T, ...): the library function `function` for each lane
 };
 
@@ -46,7 +47,7 @@ struct LaneFunction {
   LaneOp op = LaneOp::call;
   Base base = Base::float64;  ///< of T; of M for `any`
   int lanes = 0;
-  std::string function;  ///< of `call`, else empty
+  std::string function;  ///< of `call` and `power`, else empty
   bool operator==(const LaneFunction&) const = default;
 };
 
@@ -54,6 +55,10 @@ struct LaneFunction {
 [[nodiscard]] std::string name_of(const LaneFunction& function);
 /// @return The function with that name; nothing if it is no function over lanes.
 [[nodiscard]] std::optional<LaneFunction> lane_function(std::string_view name);
+
+/// @return "2", "3" or "4" where @p expr is a call of `pow` with that literal as exponent, else
+/// empty: products of so few factors err by less than functions of vectors do.
+[[nodiscard]] std::string power_of_call(const Expr& expr);
 
 /// @brief The signed integer as wide as @p base: what a mask for its vectors is made of.
 [[nodiscard]] Base mask_base(Base base);

@@ -9,6 +9,7 @@
 #include "base/overload.hpp"
 #include "kernel/effects.hpp"
 #include "kernel/known_functions.hpp"
+#include "kernel/lane_functions.hpp"
 #include "kernel/types.hpp"
 
 namespace op2::lower {
@@ -336,6 +337,11 @@ Expr LaneExpressions::value_of(const kernel::Call& node, const Expr& expr) {
   }
   if (!varies(expr)) return rebuilt(expr);
   const kernel::KnownFunction& known = *kernel::known_function(node.function);
+  if (std::string exponent = kernel::power_of_call(expr); !exponent.empty()) {
+    const Base base = known.parameters[0].base;
+    return values_.call(LaneOp::power, base, {value_on_lanes(base, expr.operands[0])},
+                        values_.vector(expr.type.base), std::move(exponent));
+  }
   std::vector<Expr> arguments;
   for (std::size_t i = 0; i < expr.operands.size(); ++i) {
     arguments.push_back(value_on_lanes(known.parameters[i].base, expr.operands[i]));

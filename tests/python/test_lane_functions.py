@@ -154,6 +154,54 @@ def test_scalar_functions_have_the_bits_of_loops_without_lanes(
     np.testing.assert_array_equal(computed(names, x, 8), computed(names, x, 0))
 
 
+def powers(x: NDArray[Any], exponents: tuple[str, ...], lanes: int) -> NDArray[Any]:
+    scalar, suffix = TYPES[x.dtype.name]
+    cells = op2.Set(x.size)
+    given, found = op2.Dat(cells, x, x.dtype), op2.Dat(cells ** len(exponents), dtype=x.dtype)
+    body = " ".join(f"y[{i}] = pow{suffix}(*x, {by});" for i, by in enumerate(exponents))
+    kernel = op2.Kernel(f"void f(const {scalar} *x, {scalar} *y) {{ {body} }}", "f")
+    op2.par_loop(kernel, cells, given(READ), found(WRITE), lanes=lanes)
+    return found.data_ro.reshape(x.size, -1).T.copy()
+
+
+@pytest.mark.skipif(not HAS_LONG_DOUBLE, reason="long double has no more digits than double")
+@pytest.mark.parametrize("dtype", TYPES)
+def test_powers_with_few_factors_are_products(dtype: str, configured: Callable[..., None]) -> None:
+    """With a literal 2, 3 or 4; nearer to the power than the functions of vectors promise."""
+    configured()
+    x = values_for(dtype)
+    wide = x.astype(np.float64 if dtype == "float32" else np.longdouble)
+    found = powers(x, ("2", "3.0", "4.0"), 4)
+    for got, (exponent, bound) in zip(found, ((2, 0.51), (3, 1.51), (4, 2.51)), strict=True):
+        with np.errstate(all="ignore"):
+            want = wide**exponent
+            rounded = want.astype(x.dtype)
+        normal = np.isfinite(rounded) & (np.abs(rounded) >= np.finfo(dtype).tiny)
+        np.testing.assert_array_equal(np.isfinite(got), np.isfinite(rounded))
+        np.testing.assert_array_equal(np.signbit(got[x == 0]), np.signbit(rounded[x == 0]))
+        apart = np.abs(got[normal].astype(wide.dtype) - want[normal])
+        assert (apart / np.spacing(np.abs(rounded[normal]))).max() < bound
+    configured(lane_functions="scalar", deterministic=True)
+    exponents = ("2", "3.0", "4.0", "2.5", "5")
+    np.testing.assert_array_equal(powers(np.abs(x), exponents, 4), powers(np.abs(x), exponents, 0))
+
+
+def test_other_exponents_are_the_library_s(configured: Callable[..., None]) -> None:
+    """No product for a variable, another number, or a function of the kernel called pow."""
+    configured()
+    cells = op2.Set(9)
+    x = op2.Dat(cells, np.arange(9.0))
+    for text in (
+        "void f(double *x) { *x = pow(*x, 30.0); }",
+        "void f(double *x) { *x = pow(*x, 2.5); }",
+        "void f(double *x) { *x = pow(3.0, *x); }",
+        "static double pow(double a, double b) { return a + b; } "
+        "void f(double *x) { *x = pow(*x, 3.0); }",
+    ):
+        loop = op2.ParLoop(op2.Kernel(text, "f"), cells, x(RW), lanes=4)
+        assert "op2_power" not in str(loop.generate()), text
+
+
 def test_an_option_names_the_functions(configured: Callable[..., None]) -> None:
     with pytest.raises(ConfigurationError, match="no value 'fast'; there are: 'library', 'own'"):
         configured(lane_functions="fast")

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kernel/make.hpp"
+
 namespace op2::kernel {
 namespace {
 
@@ -22,6 +24,25 @@ TEST(LaneFunctions, NamesAreReadBack) {
   EXPECT_EQ(lane_function("op2_sqrtf_float32x16"), root);
   const LaneFunction builtin{LaneOp::call, Base::float64, 2, "__builtin_isnan"};
   EXPECT_EQ(lane_function(name_of(builtin)), builtin);
+  const LaneFunction cube{LaneOp::power, Base::float64, 8, "3"};
+  EXPECT_EQ(name_of(cube), "op2_power3_float64x8");
+  EXPECT_EQ(lane_function("op2_power3_float64x8"), cube);
+}
+
+TEST(LaneFunctions, PowersOfFewFactorsAreToldByALiteral) {
+  const auto exponent = [](const char* function, const char* spelling) {
+    Expr by = make::of(Literal{spelling}, {}, 0);
+    return power_of_call(make::of(Call{function}, {make::name("x"), std::move(by)}, 0));
+  };
+  EXPECT_EQ(exponent("pow", "2"), "2");
+  EXPECT_EQ(exponent("pow", "3.0"), "3");
+  EXPECT_EQ(exponent("powf", "4.f"), "4");
+  EXPECT_EQ(exponent("__builtin_pow", "3."), "3");
+  for (const char* other : {"30.0", "2.5", "3e1", "5", "1", "0x2", "2l"}) {
+    EXPECT_EQ(exponent("pow", other), "") << other;
+  }
+  EXPECT_EQ(exponent("fmod", "2.0"), "");
+  EXPECT_EQ(power_of_call(make::name("x")), "");
 }
 
 TEST(LaneFunctions, OtherNamesAreNone) {
