@@ -464,6 +464,9 @@ class MatValues(DataCarrier):
             block.settle(write=True)
             block.zero_values()
             block.buffer.increment_version()
+        for one in {self, *self}:
+            if one.petsc_handle is not None:
+                one.petsc_handle.note_zero(one)
 
     def forget_state(self) -> None:
         """Treat the matrix as assembled: no values wait to be added or inserted."""

@@ -113,11 +113,15 @@ class Handle:
         matrix: The matrix.
     """
 
-    __slots__ = ("_copy", "_entries", "_is_nest", "_is_payload", "_state", "_version", "matrix")
+    __slots__ = (
+        *("_copy", "_entries", "_is_nest", "_is_payload", "_state", "_version", "_zeroed"),
+        "matrix",
+    )
 
     def __init__(self, petsc: Any, mat: Any) -> None:
         self._version, self._state = -1, -1
         self._copy: Array | None = None
+        self._zeroed: int | None = None
         self._entries: _Entries | None = None
         self._is_payload = False
         self._is_nest = bool(mat.is_mixed and mat.sparsity.nested)
@@ -161,6 +165,10 @@ class Handle:
             made.setBlockSizes(*mat.block_dims)
         return made
 
+    def note_zero(self, mat: Any) -> None:
+        """Note that all values of the Mat are zero now: the next refresh has nothing to copy."""
+        self._zeroed = _version(mat)
+
     def refresh(self, mat: Any) -> None:
         """Bring values to PETSc that the Mat has got since, or to the Mat if PETSc changed them."""
         if self._is_payload:
@@ -170,23 +178,29 @@ class Handle:
             for block in parts:
                 matrix(block)
         values = [part.stored("handle", write=False) for part in parts]
-        version = sum(part.buffer.version for part in parts)
+        version = _version(mat)
         if version == self._version:
             if self.matrix.stateGet() == self._state:
                 return
             self._pull(mat, parts, values)
-            version = sum(part.buffer.version for part in parts)
+            version = _version(mat)
         else:
-            self._push(mat, values)
+            is_zero = version == self._zeroed and not any(p.lent_out.held for p in parts)
+            if is_zero and self._copy is not None:
+                self._copy.fill(0)
+            else:
+                self._push(mat, values)
             self.matrix.assemble()
             self.matrix.stateIncrease()
         self._version, self._state = version, self.matrix.stateGet()
 
     def _push(self, mat: Any, values: list[Array]) -> None:
         if self._entries is not None:
-            together = np.concatenate([block.reshape(-1) for block in values])
+            flat = [block.reshape(-1) for block in values]
+            together = flat[0] if len(flat) == 1 else np.concatenate(flat)
             if self._copy is not None:
-                np.take(together, self._entries.order, out=self._copy)
+                # "clip" takes into the memory of the copy; places are in range
+                np.take(together, self._entries.order, out=self._copy, mode="clip")
             else:
                 dense = self.matrix.getDenseArray()
                 dense[self._entries.rows, self._entries.colidx] = together[self._entries.order]
@@ -220,6 +234,11 @@ class Handle:
             values[0][...] = together.reshape(-1, r, c)
         for part in parts:
             part.buffer.increment_version()
+
+
+def _version(mat: Any) -> int:
+    """Return a number that grows with each change of the values of any block."""
+    return sum(part.buffer.version for part in mat)
 
 
 def _around_values(petsc: Any, mat: Any, comm: Any) -> Any:

@@ -42,6 +42,18 @@ def test_the_matrix_is_one_and_follows_the_values(dim: int, block_sparse: bool) 
     mat.assemble()
     assert mat.values[0, 0] == 60
     np.testing.assert_array_equal(handle[:, :], mat.values)
+    mat.zero()
+    assert mat.handle.norm() == 0
+    mat.set_local_diagonal_entries([1], 7.0)
+    np.testing.assert_array_equal(mat.handle[:, :], mat.values)
+    held = mat.array
+    mat.zero()
+    held[0] = 5.0
+    assert mat.handle[0, 0] == mat.values[0, 0] == 5.0
+    if dim == 2:  # values of scalars are shared
+        mat.zero()
+        handle.shift(2.0)  # of the older values, which the zeros replace
+        assert mat.handle.norm() == 0
 
 
 @needs_petsc
@@ -72,6 +84,13 @@ def test_mixed_matrices_follow_their_blocks(nest: bool) -> None:
         handle.scale(2)
         mat.assemble()
         np.testing.assert_array_equal(handle[:, :], mat.values)
+        mat[0, 1].zero()
+        np.testing.assert_array_equal(mat.handle[:, :], mat.values)
+        assert mat.handle.norm() > 0
+    mat.zero()
+    assert mat.handle.copy().convert("aij").norm() == 0
+    mat[1, 1].array[0] = 3.0
+    np.testing.assert_array_equal(mat.handle.copy().convert("aij")[:, :], mat.values)
 
 
 @needs_petsc
