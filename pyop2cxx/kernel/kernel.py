@@ -147,6 +147,8 @@ class Kernel(Fixed, Shown):
         if not isinstance(name, str):
             raise NameTypeError(f"Kernel: name must be a str, got {name!r}")
         _check_name(name)
+        if hasattr(code, "gencode"):  # a tree of COFFEE, of which PyOP2 of 2016 made kernels
+            code = code.gencode()
         if not isinstance(code, str):
             raise DataTypeError(
                 f"Kernel '{name}': code must be a str with C text, got {type(code).__name__}"

@@ -41,6 +41,12 @@ def with_ghosts(items: Items, iterset: Set, parts: Sequence[Part], what: str) ->
     _refuse_old_masks(parts, what)
     if iterset.is_distributed:
         _refuse_orders(parts, what)
+    if iterset.ground.expects_copies and _written(parts):
+        raise UnsupportedError(
+            f"{what}: arg {_written(parts)[0].number} is written through a Map, and by the third "
+            f"of its four sizes Set '{iterset.ground.name}' has ghosts to be computed; use three "
+            "sizes and op2.distribute, which finds such ghosts"
+        )
     if not computes_again(iterset, parts):
         for part in _written(parts) if iterset.is_distributed else ():
             if part.is_of_matrix:

@@ -16,6 +16,7 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.pyop2._indices import IterationIndex, i
+from pyop2cxx.pyop2.caching import CompiledLoops
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.halo import Halo
@@ -47,6 +48,13 @@ class _Trace:
 
 _trace = _Trace()
 
+
+class JITModule:
+    """The class in which PyOP2 of 2016 kept compiled loops; here all of the process."""
+
+    _cache = CompiledLoops()
+
+
 __all__ = [
     "ALL",
     "INC",
@@ -68,6 +76,7 @@ __all__ = [
     "Halo",
     "IterationIndex",
     "IterationRegion",
+    "JITModule",
     "Kernel",
     "LocalSet",
     "Map",

@@ -54,6 +54,8 @@ class Entities(Shown):
     _extruded_periodic = False
     _n_computed: int | None = None
     """Owned entities and ghosts that loops may compute again; None: none are."""
+    expects_copies: bool = False
+    """Whether the third of PyOP2's four sizes counts ghosts that loops compute again."""
     in_order: Any = None
     """The items of loops in the order of the whole Set, if a loop needed the order."""
     numbering = 0
@@ -76,7 +78,11 @@ class Entities(Shown):
     ) -> None:
         self.uid = runtime.next_uid()
         self._name = as_name(name, "Set", f"set_#x{self.uid:x}")
-        self._sizes = _as_sizes(size, self._name)
+        given = size if size is None else several(size)
+        self._sizes = _as_sizes(given, self._name)
+        self.expects_copies = (
+            given is not None and len(given) == _N_OLDER_SIZES and given[1] != given[2]
+        )
         self._halo = checked_halo(halo, f"Set '{self._name}'")
         self.given_comm = communicators.as_comm(comm, f"Set '{self._name}'")
         self._check_ranks()
@@ -243,22 +249,19 @@ class Entities(Shown):
         return communicators.comm_of(self.given_comm, f"Set '{self._name}'")
 
 
-def _as_sizes(size: object, name: str) -> tuple[int, int, int] | None:
+def _as_sizes(size: tuple[Any, ...] | None, name: str) -> tuple[int, int, int] | None:
     if size is None and runtime.static:
         return None
     entries = several(size)
-    if len(entries) == _N_OLDER_SIZES and entries[1] == entries[2]:
+    shown = size[0] if size is not None and len(size) == 1 else size
+    are_whole = all(is_integer(n) and n >= 0 for n in entries)
+    if len(entries) == _N_OLDER_SIZES and are_whole and entries[1] <= entries[2] <= entries[3]:
         entries = (*entries[:2], entries[3])
-    if len(entries) not in (1, 3) or not all(is_integer(n) and n >= 0 for n in entries):
+    if len(entries) not in (1, 3) or not are_whole:
         hint = "; only under init(static=True) may it be left out" if size is None else ""
-        older = (
-            "; ghosts are not computed, so the third of four sizes must be the second"
-            if len(entries) == _N_OLDER_SIZES
-            else ""
-        )
         raise SizeTypeError(
             f"Set '{name}': the size must be an integer or three, (core, owned, total), none "
-            f"negative, got {size!r}{hint}{older}"
+            f"negative, got {shown!r}{hint}"
         )
     core, owned, total = (int(n) for n in (entries * 3)[:3])
     if not core <= owned <= total:

@@ -18,6 +18,7 @@ import pytest
 from pyop2cxx import op2
 from pyop2cxx.exceptions import (
     ConfigurationError,
+    IndexValueError,
     MapTypeError,
     SetTypeError,
     SizeTypeError,
@@ -75,10 +76,64 @@ def test_types_of_petsc() -> None:
     assert x.data_ro.tolist() == [5, 5, 5]
 
 
-def test_three_sizes_and_no_four() -> None:
-    assert op2.Set((1, 2, 3)).sizes == (1, 2, 3)
-    with pytest.raises(SizeTypeError):
-        op2.Set((1, 2, 3, 4))
+def test_of_four_sizes_the_third_counts_ghosts_that_are_not_computed_here() -> None:
+    assert op2.Set((1, 2, 3)).sizes == op2.Set((1, 2, 2, 3)).sizes == (1, 2, 3)
+    cells, nodes = op2.Set(iter((1, 2, 3, 4))), op2.Set(4)
+    assert cells.sizes == (1, 2, 4)
+    for wrong in ((1, 2, 5, 4), (1, 3, 2, 4), (1, 2, -3, 4), (1, 2, 3.5, 4), (1, 2, 3, 4, 5)):
+        with pytest.raises(SizeTypeError, match=r"\(core, owned, total\)"):
+            op2.Set(wrong)
+    ends = op2.Map(cells, nodes, 1, [0, 1, 2, 3])
+    x, y = op2.Dat(cells, np.zeros(4)), op2.Dat(nodes, np.arange(4.0))
+    copied = op2.Kernel("void f(double *x, const double *y) { *x = *y + 1; }", "f")
+    op2.par_loop(copied, cells, x(op2.WRITE), y(op2.READ, ends))
+    assert x.data_ro_with_halos.tolist() == [1, 2, 0, 0]
+    for iterset in (cells, op2.Subset(cells, [0, 2])):
+        added = op2.Kernel("void f(double *y) { *y += 1; }", "f")
+        with pytest.raises(UnsupportedError, match="arg 0 is written through a Map, and by the th"):
+            op2.par_loop(added, iterset, y(op2.INC, ends))
+    assert y.data_ro.tolist() == [0, 1, 2, 3]
+
+
+class Tree:
+    """A kernel as COFFEE's trees are: `gencode` returns the text."""
+
+    def __init__(self, body: str) -> None:
+        self.body = body
+
+    def gencode(self) -> str:
+        return f"static inline void f (double *x)\n{{\n  {self.body}\n}}\n"
+
+
+def test_kernels_are_made_of_trees_of_coffee() -> None:
+    cells = op2.Set(3)
+    x = op2.Dat(cells, np.arange(3.0))
+    kernel = op2.Kernel(Tree("x[0] *= 2;"), "f")
+    assert kernel.code.startswith("static inline void f")
+    op2.par_loop(kernel, cells, x(op2.RW))
+    assert x.data_ro.tolist() == [0, 2, 4]
+
+
+def test_names_of_2016() -> None:
+    from pyop2cxx.pyop2 import base, sequential
+
+    cells = op2.Set(3)
+    op2.par_loop(op2.Kernel("void f(double *x) { *x = 3; }", "f"), cells, op2.Dat(cells)(op2.WRITE))
+    assert len(base.JITModule._cache) > 0
+    base.JITModule._cache.clear()
+    assert len(base.JITModule._cache) == 0
+    assert sequential.Dat is op2.Dat
+    assert issubclass(sequential.NameTypeError, TypeError)
+
+
+def test_a_kernel_of_2016_without_text_is_refused_behind_its_space() -> None:
+    cells, nodes = op2.Set(2), op2.Set(4)
+    maps = [op2.Map(cells, nodes, n, np.zeros((2, n), int)) for n in (1, 2)]
+    x, kernel = op2.Dat(nodes), op2.Kernel("", "f", abi="2016")
+    with pytest.raises(IndexValueError):
+        op2.par_loop(kernel, cells, *(x(op2.WRITE, map_[op2.i[0]]) for map_ in maps))
+    with pytest.raises(UsageError, match="has no text"):
+        op2.par_loop(kernel, cells, x(op2.WRITE, maps[0][op2.i[0]]))
 
 
 def test_an_rw_argument_of_2016_is_written_back() -> None:

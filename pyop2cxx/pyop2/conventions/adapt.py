@@ -30,6 +30,7 @@ from pyop2cxx.base.access import INC, RW, WRITE
 from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.mixed_dats import MixedDatArg
 from pyop2cxx.kernel.shapes import calling, check_parameters, takes_anything
+from pyop2cxx.loop.kernel_checks import check_text
 from pyop2cxx.pyop2.conventions.forms import Form, check_space, extents_of_space, form_of, shaped
 from pyop2cxx.pyop2.conventions.live import uses_value
 from pyop2cxx.pyop2.conventions.text import taken
@@ -58,6 +59,7 @@ def adapted(
     forms = tuple(form_of(kernel, i, arg, 2 if facets else 1) for i, arg in enumerate(args))
     check_space(kernel.name, args, forms)
     extents = extents_of_space(kernel.name, forms)
+    check_text(kernel)
     untyped: tuple[int, ...] = ()
     if not takes_anything(kernel):
         untyped = check_parameters(kernel, args, len(args) + len(extents) + layer)
