@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
-from pyop2cxx.base.arrays import as_array, as_copy
+from pyop2cxx.base.arrays import as_array, as_copy, is_under_pyop2
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.data.algebra import Algebra, at_device, unfit
 from pyop2cxx.data.carrier import SetFreeCarrier, copied
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from pyop2cxx.base.arrays import Array
+
+
+def _is_overwritten() -> bool:
+    """Say whether loops may overwrite Globals: by PyOP2's name, and without its checks of types."""
+    return is_under_pyop2() and not runtime.configuration["type_check"]
 
 
 @ends_tracebacks("__init__", "copy", "assign")
@@ -86,7 +91,8 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             ModeValueError: The access is not READ, INC, MIN or MAX, or not for complex values.
             ContractError: A Map was given: a Global belongs to no Set.
         """
-        if access.__class__ is not Access or access not in self._accesses or path is not None:
+        is_usual = access.__class__ is Access and access in self._accesses and path is None
+        if not is_usual and (access is not Access.WRITE or path or not _is_overwritten()):
             access = self._checked_call(access, path)
         return GlobalArg(self, access)
 

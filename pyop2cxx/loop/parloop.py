@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.access import READ
+from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.base.fixed import Fixed
+from pyop2cxx.data.constants import GlobalArg
 from pyop2cxx.exceptions import (
     KernelTypeError,
     MapValueError,
@@ -123,6 +124,12 @@ class ParLoop(Fixed, Shown):
     """
 
     _facts_kind = LoopFacts
+
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        """Return a loop over the last element where a Global is overwritten, as under PyOP2."""
+        if any(isinstance(arg, GlobalArg) and arg.access is WRITE for arg in args):
+            cls = conventions().LastElement
+        return object.__new__(cls)
 
     @with_options
     def __init__(

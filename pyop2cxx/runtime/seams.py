@@ -91,6 +91,7 @@ class Conventions(Protocol):
     """Kernels of PyOP2's older conventions; see `pyop2cxx.pyop2.conventions.adapt`."""
 
     adapted: Callable[..., tuple[Any, tuple[Any, ...]]]
+    LastElement: type[Any]
 
 
 class MatrixRows(Protocol):

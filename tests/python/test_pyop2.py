@@ -95,6 +95,64 @@ def test_of_four_sizes_the_third_counts_ghosts_that_are_not_computed_here() -> N
     assert y.data_ro.tolist() == [0, 1, 2, 3]
 
 
+OVERWRITTEN = """
+import numpy as np
+import pyop2cxx.pyop2
+pyop2cxx.pyop2.install(replace=True)
+from pyop2 import op2
+from pyop2.configuration import configuration
+cells = op2.Set(5)
+x, g = op2.Dat(cells, np.arange(5.0)), op2.Global(2, [7.0, 8.0], float)
+kernel = op2.Kernel("void f(double *g, const double *x) { g[0] = x[0]; g[1] = 2 * x[0]; }", "f")
+both = op2.Kernel("void f(double *g, double *x) { g[0] = x[0]; }", "f")
+def refused(run):
+    try:
+        run()
+    except Exception as error:
+        print(type(error).__name__, str(error).split(": ")[-1][:50])
+refused(lambda: op2.par_loop(kernel, cells, g(op2.WRITE), x(op2.READ)))
+configuration["type_check"] = False
+op2.par_loop(kernel, op2.Set(0), g(op2.WRITE), op2.Global(1, 1.0)(op2.READ))
+print(g.data_ro.tolist())
+op2.par_loop(kernel, cells, g(op2.WRITE), x(op2.READ))
+print(g.data_ro.tolist())
+loop = op2.ParLoop(kernel, op2.Subset(cells, [0, 3, 1]), g(op2.WRITE), x(op2.READ))
+loop()
+print(g.data_ro.tolist())
+x.data[3] = 30
+other = op2.Global(2, 0.0)
+loop({0: other})
+print(g.data_ro.tolist(), other.data_ro.tolist())
+op2.par_loop(kernel, op2.ExtrudedSet(cells, 4), g(op2.WRITE), x(op2.READ))
+print(g.data_ro.tolist())
+refused(lambda: op2.par_loop(both, cells, g(op2.WRITE), x(op2.RW)))
+refused(lambda: op2.ParLoop(kernel, cells, g(op2.WRITE), x(op2.READ)).compute(cells.core_part))
+"""
+
+
+@pytest.mark.parametrize("name", ["sequential", "openmp"])
+def test_the_last_element_decides_about_a_global_that_is_overwritten(name: str) -> None:
+    """Without PyOP2's checks of types, as Firedrake interpolates into Real spaces."""
+    environment = {**os.environ, "PYTHONPATH": ":".join(sys.path), "PYOP2CXX_BACKEND": name}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", OVERWRITTEN],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines() == [
+        "ModeValueError READ, INC, MIN, MAX; to set it, assign to its 'dat",
+        "[7.0, 8.0]",
+        "[4.0, 8.0]",
+        "[3.0, 6.0]",
+        "[3.0, 6.0] [30.0, 60.0]",
+        "[4.0, 8.0]",
+        "UnsupportedError a Global is overwritten (WRITE), so argument 1 mus",
+        "UnsupportedError a Global is overwritten; compute all elements",
+    ], done.stderr
+
+
 class Tree:
     """A kernel as COFFEE's trees are: `gencode` returns the text."""
 

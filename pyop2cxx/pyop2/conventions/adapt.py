@@ -32,6 +32,7 @@ from pyop2cxx.data.mixed_dats import MixedDatArg
 from pyop2cxx.kernel.shapes import calling, check_parameters, takes_anything
 from pyop2cxx.loop.kernel_checks import check_text
 from pyop2cxx.pyop2.conventions.forms import Form, check_space, extents_of_space, form_of, shaped
+from pyop2cxx.pyop2.conventions.last_element import LastElement as LastElement  # of the seam
 from pyop2cxx.pyop2.conventions.live import uses_value
 from pyop2cxx.pyop2.conventions.text import taken
 from pyop2cxx.runtime.memo import until_exit
