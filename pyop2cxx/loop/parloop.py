@@ -12,12 +12,12 @@ import numpy as np
 
 from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.base.fixed import Fixed
-from pyop2cxx.data.constants import GlobalArg
 from pyop2cxx.exceptions import (
     KernelTypeError,
     MapValueError,
     Op2Error,
     SetTypeError,
+    UnsupportedError,
     UsageError,
     user_line,
     user_stacklevel,
@@ -125,12 +125,6 @@ class ParLoop(Fixed, Shown):
 
     _facts_kind = LoopFacts
 
-    def __new__(cls, *args: Any, **options: Any) -> Any:
-        """Return a loop over the last element where a Global is overwritten, as under PyOP2."""
-        if any(isinstance(arg, GlobalArg) and arg.access is WRITE for arg in args):
-            cls = conventions().LastElement
-        return object.__new__(cls)
-
     @with_options
     def __init__(
         self,
@@ -155,6 +149,13 @@ class ParLoop(Fixed, Shown):
         self.options = checked_options(options, self.label)
         self.items = self._owned_items()
         self.parts = parts_of(args, self.items, self.label)
+        if any(part.kind is Kind.TOTAL and part.access is WRITE for part in self.parts):
+            # a Global is overwritten, as PyOP2 allows without its checks of types
+            if type(self) is not ParLoop:
+                raise UnsupportedError(f"{self.label}: a Global is overwritten; use op2.ParLoop")
+            object.__setattr__(self, "__class__", conventions().LastElement)
+            self.__init__(kernel, iterset, *args, **options)  # type: ignore[misc]
+            return
         check_parts(self.parts, self.items, iterset, self.label)
         self.is_ragged = any(map_.is_ragged for part in self.parts for map_ in part.maps)
         if kernel.abi == "2026":

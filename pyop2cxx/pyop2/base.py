@@ -76,7 +76,6 @@ __all__ = [
     "Halo",
     "IterationIndex",
     "IterationRegion",
-    "JITModule",
     "Kernel",
     "LocalSet",
     "Map",

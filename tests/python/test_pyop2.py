@@ -127,6 +127,10 @@ op2.par_loop(kernel, op2.ExtrudedSet(cells, 4), g(op2.WRITE), x(op2.READ))
 print(g.data_ro.tolist())
 refused(lambda: op2.par_loop(both, cells, g(op2.WRITE), x(op2.RW)))
 refused(lambda: op2.ParLoop(kernel, cells, g(op2.WRITE), x(op2.READ)).compute(cells.core_part))
+local = op2.LocalKernel(kernel.code, "f", [op2.WRITE, op2.READ], ["float64", "float64"])
+described = op2.GlobalKernelArg((2,)), op2.DatKernelArg((1,))
+given = op2.GlobalParloopArg(g), op2.DatParloopArg(x)
+refused(lambda: op2.Parloop(op2.GlobalKernel(local, described), cells, given))
 """
 
 
@@ -150,6 +154,7 @@ def test_the_last_element_decides_about_a_global_that_is_overwritten(name: str) 
         "[4.0, 8.0]",
         "UnsupportedError a Global is overwritten (WRITE), so argument 1 mus",
         "UnsupportedError a Global is overwritten; compute all elements",
+        "UnsupportedError a Global is overwritten; use op2.ParLoop",
     ], done.stderr
 
 
