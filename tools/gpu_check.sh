@@ -108,7 +108,7 @@ hand_out() {
 pack_wheels() {
   local -a platforms=() names=(tree-sitter tree-sitter-c pcpp pybind11 pytest pytest-timeout
     pytest-xdist execnet iniconfig pluggy hypothesis sortedcontainers tqdm
-    fenics-ufl 'fenics-ffcx>=0.11,<0.12' fenics-basix cffi pycparser h5py threadpoolctl
+    'fenics-ufl<2026.2' 'fenics-ffcx>=0.11,<0.12' fenics-basix cffi pycparser h5py threadpoolctl
     pymetis meshio)
   local platform
   for platform in manylinux_2_28 manylinux_2_27 manylinux_2_17 manylinux2014 manylinux_2_5 \
