@@ -58,8 +58,11 @@ plan::LoopSizes sizes_of(const Arguments& objects, const Visited& visited,
   for (const MapPointer& map : objects.maps) {
     const bool is_ragged = map->table->is_ragged();  // then there are begins, too
     sizes.maps.push_back({reinterpret_cast<std::intptr_t>(map.get()),
-                          is_ragged ? nullptr : map->table, map->to->size,
-                          arity_of(*map) + (is_ragged ? 1 : 0), map->table->index_bytes()});
+                          is_ragged ? nullptr : map->table,
+                          map->to->size,
+                          arity_of(*map) + (is_ragged ? 1 : 0),
+                          map->table->index_bytes(),
+                          {}});
   }
   for (std::size_t i = 0; i < objects.data.size(); ++i) {
     const Argument& argument = objects.data[i];
@@ -107,7 +110,7 @@ plan::LoopSizes sizes_of(const LoopText& text, const Arguments& objects, const V
 bool fits_columns(const abi::PairsPlan& plan, const Arguments& objects, const Visited& visited) {
   if (plan.columns == 0) return true;
   const MapState& map = map_of(objects, plan.inversion.maps.front());
-  const std::int64_t most = shared().plans->largest_degree(map.table, map.from->size, 1);
+  const std::int64_t most = shared().plans->largest_degree(map.table, map.from->size, {}, 1);
   return visited.part == nullptr && !visited.is_extruded() && most > 0 && most <= plan.columns;
 }
 

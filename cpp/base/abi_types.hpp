@@ -149,12 +149,16 @@ struct ColoursPlan {
 /// @brief Incidences target by target.
 struct InversePlan {
   Inversion inversion;
+  ComposedMaps composed = {};
+  bool has_entries = true;  ///< else composed rows are all that is read of an incidence
   bool operator==(const InversePlan&) const = default;
 };
 
 /// @brief Incidences in rows of equal length, stored column by column.
 struct PaddedPlan {
   Inversion inversion;
+  ComposedMaps composed = {};
+  bool has_entries = true;  ///< as InversePlan says
   bool operator==(const PaddedPlan&) const = default;
 };
 

@@ -33,9 +33,12 @@ constexpr std::array table{
                "the element; -1 - another one where there is none"},
     ArrayFacts{PlanArray::column_targets, "row_target", "index", "[n_rows]",
                "the target of each lane, group by group"},
-    ArrayFacts{PlanArray::composed_rows, "rows", "index",
-               "[n_columns, lanes, arity], [width, n_rows, arity] or [n_rows, width, arity]",
-               "where the elements of the columns lead by a Map"},
+    ArrayFacts{
+        PlanArray::composed_rows, "rows", "index",
+        "[n_incidences, arity], [n_columns, lanes, arity], [width, n_rows, arity] or [n_rows, "
+        "width, "
+        "arity]",
+        "where the elements of the incidences lead by a Map; -1 where a padded column has none"},
     ArrayFacts{PlanArray::staged_targets, "ind_map", "int32", "[n_staged of all blocks]",
                "the targets of each block, ascending"},
     ArrayFacts{PlanArray::staged_positions, "loc_map", "uint16", "[n_elements, arity]",

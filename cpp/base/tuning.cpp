@@ -98,8 +98,8 @@ const std::vector<Tunable>& tunables() {
        "0: never",
        0, 64},
       {"gathered_scalars", &T::gathered_scalars, Steers::choice, "scalars",
-       "On a GPU, strategy `owner` is also chosen if each element adds at least this many values "
-       "to a single target; 0: never",
+       "On a GPU, strategy `owner` is also chosen if each element adds to a single target, from so "
+       "many values on if the element has values of its own; 0: never",
        0, many},
       {"most_gathered", &T::most_gathered, Steers::choice, "times the mean",
        "Targets with more elements than this many times the mean rule that choice out", 0, 1000},
@@ -230,6 +230,10 @@ const std::vector<Tunable>& tunables() {
        "With `transposed`, largest number of lanes that add to one target together", 2, 16, true},
       {"transposed_scalars", &T::transposed_scalars, Steers::text, "scalars",
        "`transposed` applies to elements that add at most this many values", 0, 1024},
+      {"exchanged_bytes", &T::exchanged_bytes, Steers::text, "bytes",
+       "On a GPU, neighbouring lanes read and write the rows of Dats without a Map together if a "
+       "row has at least this many bytes, and exchange registers; 0: never",
+       0, 65536},
       {"interleaved_targets", &T::interleaved_targets, Steers::text, "targets",
        "`interleaved` applies to elements with at least this many targets", 1, 1024},
       {"interleaved_window", &T::interleaved_window, Steers::launch, "targets",
@@ -285,9 +289,8 @@ const std::vector<Tunable>& tunables() {
        "Under `owner`, a target's old value is added after the sum of its elements, so that "
        "nothing waits for it; else the sum starts with it"},
       {"composed_targets", &T::composed_targets, Steers::text, "targets",
-       "On a GPU, where lists are padded and each element has two targets, the lists hold the "
-       "other target, and up to this many targets of other Maps, instead of the element's "
-       "number; 0: never",
+       "On a GPU, where each element adds to one target, or to two and lists are padded, the lists "
+       "hold up to this many targets of other Maps instead of the element's number; 0: never",
        0, 64},
       {"prefetched_indices", &T::prefetched_indices, Steers::text, "indices",
        "All entries of such a list are read before the first is used, if they are at most this "

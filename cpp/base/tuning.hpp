@@ -23,7 +23,7 @@ inline constexpr std::string_view device_class_names[] = {"host", "processor", "
 struct Tuning {
   // ---------------------------------------------------------------- numbers for strategies
   int owner_slots = 2;
-  int gathered_scalars = 4;
+  int gathered_scalars = 2;
   double most_gathered = 8.0;
   int least_gathered_targets = 32'768;
   double most_padding = 1.5;
@@ -65,8 +65,10 @@ struct Tuning {
   // -------------------------------------------------------------------------- text of devices
   bool transposed = true;
   bool interleaved = true;
+  bool sums_added_last = false;
   int sharing_lanes = 8;
   int transposed_scalars = 64;
+  int exchanged_bytes = 64;
   int interleaved_targets = 3;
   int interleaved_window = 32;
   int sector_bytes = 32;
@@ -85,7 +87,6 @@ struct Tuning {
   int listed_lanes = 128;
   int listed_steps = 128;
   int owner_run = 64;
-  bool sums_added_last = false;
   int composed_targets = 4;
   int prefetched_indices = 16;
   int resident_lanes = 896;

@@ -351,9 +351,9 @@ void bind_widths(py::module_& core) {
   using plan::SizedMap;
   using Long = std::int64_t;
   py::class_<SizedMap>(core, "SizedMap")
-      .def(py::init<Long, std::shared_ptr<mesh::MapTable>, Long, int, int>(), py::arg("id"),
-           py::arg("table").none(true), py::arg("n_targets"), py::arg("arity"),
-           py::arg("index_bytes"));
+      .def(py::init<Long, std::shared_ptr<mesh::MapTable>, Long, int, int, std::vector<int>>(),
+           py::arg("id"), py::arg("table").none(true), py::arg("n_targets"), py::arg("arity"),
+           py::arg("index_bytes"), py::arg("slots"));
   py::class_<SizedArgument>(core, "SizedArgument")
       .def(py::init<Long, Access, int, int, int, Long, Long, Long, Long, Long, Long, int, bool>(),
            py::kw_only(), py::arg("data"), py::arg("access"), py::arg("map"), py::arg("columns"),

@@ -83,7 +83,7 @@ void fields(auto& record, Is<abi::ColoursPlan> auto& plan) {
 }
 
 void fields(auto& record, Is<abi::InversePlan> auto& plan) {
-  record("inverse", plan.inversion);
+  record("inverse", plan.inversion, plan.composed, plan.has_entries);
 }
 
 void fields(auto& record, Is<abi::StagedPlan> auto& plan) {
@@ -91,7 +91,7 @@ void fields(auto& record, Is<abi::StagedPlan> auto& plan) {
 }
 
 void fields(auto& record, Is<abi::PaddedPlan> auto& plan) {
-  record("padded", plan.inversion);
+  record("padded", plan.inversion, plan.composed, plan.has_entries);
 }
 
 void fields(auto& record, Is<abi::PairsPlan> auto& plan) {

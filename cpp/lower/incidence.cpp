@@ -6,6 +6,8 @@
 
 #include "base/error.hpp"
 #include "ir/group.hpp"
+#include "kir/walk.hpp"
+#include "lower/composed.hpp"
 #include "lower/items.hpp"
 #include "lower/make.hpp"
 #include "lower/pairs.hpp"
@@ -54,7 +56,9 @@ kir::Block along_columns(const Incidence& incidence, kir::Block body) {
   const kir::Expr n_columns = kir::name(incidence.n_columns.name);
   const auto entry_of = [&](const kir::Expr& column) {
     const kir::Expr at = column * kir::name(incidence.n_rows.name) + kir::name("t");
-    return kir::select(kir::less(column, n_columns), kir::element(incidence.entry.name, at), none);
+    const kir::Expr entry = incidence.has_entries ? kir::element(incidence.entry.name, at)
+                                                  : leading_entry(incidence, column);
+    return kir::select(kir::less(column, n_columns), entry, none);
   };
   const kir::Expr k = kir::name("k");
   kir::Block column{
@@ -172,16 +176,17 @@ std::optional<int> counting_slot(const ir::Loop& loop, const std::vector<MapFact
 }
 
 std::vector<kir::Parameter> Incidence::parameters() const {
-  if (!present.name.empty()) return {present, offset, entry};
-  if (target.name.empty()) return {offset, entry};
-  if (is_padded) {
-    std::vector<kir::Parameter> all{is_paired ? pairs.neighbours : entry};
-    for (const auto& [map, parameter] : pairs.rows) all.push_back(parameter);
-    for (const auto& [map, corners] : pairs.corners) all.push_back(corners.codes);
-    all.insert(all.end(), {target, n_columns, n_rows});
-    return all;
-  }
-  return {offset, entry, target};
+  std::vector<kir::Parameter> all;
+  if (!present.name.empty()) all.push_back(present);
+  if (!is_padded) all.push_back(offset);
+  if (is_paired) all.push_back(pairs.neighbours);
+  if (!is_paired && has_entries) all.push_back(entry);
+  for (const auto& [map, parameter] : pairs.rows) all.push_back(parameter);
+  for (const auto& [map, corners] : pairs.corners) all.push_back(corners.codes);
+  for (const auto& [map, rows] : composed) all.push_back(rows.rows);
+  if (!target.name.empty()) all.push_back(target);
+  if (is_padded) all.insert(all.end(), {n_columns, n_rows});
+  return all;
 }
 
 Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
@@ -198,14 +203,20 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
   incidence.is_padded =
       request.options.widths.padded && builder.is_grid() && !has_lanes && is_first;
   incidence.is_paired = incidence.is_padded && visits_pairs(request, member);
+  std::optional<Composition> composition;
+  if (is_first && !has_lanes) composition = composition_of(request, member);
+  incidence.is_composed = composition.has_value();
+  incidence.has_entries = !composition || composition->needs_elements;
+  abi::ComposedMaps composed;
+  if (composition) composed = {composition->maps, request.options.widths.target_bytes};
   if (!is_first) {
     abi::inversion_of(plan)->further.push_back(incidence.maps);
   } else if (incidence.is_paired) {
     plan = abi::PairsPlan{{incidence.maps}};
   } else if (incidence.is_padded) {
-    plan = abi::PaddedPlan{{incidence.maps}};
+    plan = abi::PaddedPlan{{incidence.maps}, composed, incidence.has_entries};
   } else {
-    plan = abi::InversePlan{{incidence.maps}};
+    plan = abi::InversePlan{{incidence.maps}, composed, incidence.has_entries};
   }
   if (incidence.is_padded || sizes == Sizes::always) {
     incidence.sizes = builder.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
@@ -216,10 +227,11 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
   }
   if (incidence.is_paired) {
     incidence.pairs = add_pair_arrays(builder, incidence.maps.front(), member);
-  } else {
+  } else if (incidence.has_entries) {
     incidence.entry = builder.plan_array(kir::PlanArray::incidences, "incidence",
                                          index_dtype(request.options.widths.entry_bytes));
   }
+  if (composition) add_composed(builder, incidence, *composition, member);
   if (!is_first && builder.is_grid()) {
     incidence.present =
         builder.plan_array(kir::PlanArray::has_incidences, "has_incidences", DType::uint8);
@@ -251,13 +263,15 @@ kir::Block of_target(const Builder& builder, const Incidence& incidence, kir::Bl
 
 namespace {
 
-/// @p body after the item's position and `o`, which are taken from @p entry.
+/// @p body after the item's position and, where it is used, `o`; both are taken from @p entry.
 kir::Block of_entry(Builder& builder, const Incidence& incidence, const kir::Expr& entry,
                     const kir::Block& body) {
   const kir::Expr slots = kir::integer(incidence.n_slots);
   const std::string& position = builder.packed().items.position;
-  kir::Block declared{index_decl(position, entry / slots),
-                      index_decl("o", entry - kir::name(position) * slots)};
+  kir::Block declared{index_decl(position, entry / slots)};
+  if (kir::names_used(body).contains("o")) {
+    declared.push_back(index_decl("o", entry - kir::name(position) * slots));
+  }
   append(declared, std::move(body));
   return declared;
 }
@@ -339,7 +353,8 @@ kir::Block for_incidences(Builder& builder, const Incidence& incidence, kir::Blo
   const kir::Expr t = kir::name("t");
   const kir::Expr entry =
       incidence.is_padded ? kir::name("entry") : kir::element(incidence.entry.name, k);
-  kir::Block declared = of_entry(builder, incidence, entry, body);
+  kir::Block declared =
+      incidence.has_entries ? of_entry(builder, incidence, entry, body) : std::move(body);
   if (incidence.is_padded) return along_columns(incidence, std::move(declared));
   kir::Stmt all{kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, t),
                          kir::element(incidence.offset.name, t + kir::integer(1)),

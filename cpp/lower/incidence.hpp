@@ -32,6 +32,12 @@ struct PairArrays {
   int n_columns = 0;  ///< that are read before the first is computed; 0: none is
 };
 
+/// @brief Rows of a Map in the order of incidences: see lower/composed.hpp.
+struct ComposedArray {
+  kir::Parameter rows;  ///< [n_incidences, arity]; padded: [n_columns, n_rows, arity]
+  int arity = 0;
+};
+
 /// @brief The plan's inverse maps as wrapper parameters: what `owner` and `scratch` walk along.
 struct Incidence {
   kir::Parameter sizes;      ///< read by the launch: number of targets, of columns
@@ -48,6 +54,9 @@ struct Incidence {
   bool is_padded = false;
   bool is_paired = false;  ///< padded, and `pairs` holds the columns
   PairArrays pairs;
+  bool is_composed = false;  ///< the target's own rows are read once, other Maps by `composed`
+  std::map<int, ComposedArray> composed;
+  bool has_entries = true;  ///< else composed rows are all that is read of an incidence
   [[nodiscard]] std::vector<kir::Parameter> parameters() const;
 };
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "ir/group.hpp"
+#include "lower/composed.hpp"
 #include "lower/incidence.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
@@ -145,6 +146,7 @@ kir::Block visit_members(Builder& builder, const std::vector<Incidence>& inciden
   for (std::size_t i = 0; i < inverted.size(); ++i) {
     append(out, of_members(builder.packed(), next, inverted[i]));
     if (incidences[i].is_paired) append(out, load_pairs(builder, incidences[i], inverted[i]));
+    if (incidences[i].is_composed) append(out, load_composed(builder, incidences[i], inverted[i]));
     kir::Block visit = visit_one(builder, incidences[i], inverted[i], owned);
     append(out, commented("Every element that leads to the target, for what the target gets of it.",
                           for_incidences(builder, incidences[i], std::move(visit))));

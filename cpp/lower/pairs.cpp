@@ -9,23 +9,13 @@
 
 #include "base/column_layout.hpp"
 #include "ir/group.hpp"
+#include "lower/composed.hpp"
 #include "lower/corners.hpp"
 #include "lower/make.hpp"
 #include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
-
-const ir::IndirectDat* read_through_map(const ir::Arg& arg) {
-  const auto* dat = std::get_if<ir::IndirectDat>(&arg);
-  return dat != nullptr && dat->access == Access::read ? dat : nullptr;
-}
-
-/// Neither the element nor its place in the loop matter beside what Maps say of it.
-bool is_over_whole_set(const ir::Iteration& iteration) {
-  return !iteration.subset && iteration.layers == ir::Layers::none && !iteration.pass_layer &&
-         !iteration.pass_element;
-}
 
 const ir::MapRef& path_of(const ir::Loop& loop, int map) {
   return loop.maps[static_cast<std::size_t>(map)];

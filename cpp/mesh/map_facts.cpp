@@ -74,13 +74,15 @@ Extremes extremes(const MapTable& map, std::int64_t n, int n_threads) {
   throw InternalError(fmt::format("{}: the map changed while it was checked", name));
 }
 
-template <class Index>
-std::int64_t largest_degree(const Index* values, std::int64_t n_entries, std::int64_t n_targets) {
+/// The largest number of the @p n_places entries, entry i at @p place_of(i), with the same target.
+template <class Index, class PlaceOf>
+std::int64_t largest_degree(const Index* values, std::int64_t n_places, std::int64_t n_targets,
+                            const PlaceOf& place_of) {
   std::vector<std::int32_t> degrees(static_cast<std::size_t>(n_targets), 0);
   std::int32_t largest = 0;
-  for (std::int64_t i = 0; i < n_entries; ++i) {
-    if (values[i] < 0) continue;
-    largest = std::max(largest, ++degrees[static_cast<std::size_t>(values[i])]);
+  for (std::int64_t i = 0; i < n_places; ++i) {
+    const std::int64_t target = values[place_of(i)];
+    if (target >= 0) largest = std::max(largest, ++degrees[static_cast<std::size_t>(target)]);
   }
   return largest;
 }
@@ -123,10 +125,18 @@ MapFacts map_facts(const MapTable& map, std::int64_t n, int n_threads) {
   return facts;
 }
 
-std::int64_t largest_degree(const MapTable& map, std::int64_t n, int n_threads) {
+std::int64_t largest_degree(const MapTable& map, std::int64_t n, const std::vector<int>& slots,
+                            int n_threads) {
   (void)checked_extremes(map, n, n_threads);
   return with_values(map, [&](const auto* entries) {
-    return largest_degree(entries + map.begin(0), map.begin(n) - map.begin(0), map.n_targets());
+    const auto n_slots = static_cast<std::int64_t>(slots.size());
+    if (n_slots == 0) {
+      return largest_degree(entries, map.begin(n) - map.begin(0), map.n_targets(),
+                            [&map](std::int64_t i) { return map.begin(0) + i; });
+    }
+    return largest_degree(entries, n * n_slots, map.n_targets(), [&](std::int64_t i) {
+      return i / n_slots * map.arity() + slots[static_cast<std::size_t>(i % n_slots)];
+    });
   });
 }
 

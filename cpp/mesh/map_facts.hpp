@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "base/map_facts.hpp"
 #include "mesh/map_table.hpp"
@@ -17,8 +18,10 @@ using op2::MapFacts;
 
 /// @brief The largest degree of a target, the number of entries that name the target, in rows [0,
 /// @p n). Takes longer than map_facts().
+/// @param[in] slots The entries of each row that count; empty: all.
 /// @throws UsageError as map_facts() does.
-[[nodiscard]] std::int64_t largest_degree(const MapTable& map, std::int64_t n, int n_threads);
+[[nodiscard]] std::int64_t largest_degree(const MapTable& map, std::int64_t n,
+                                          const std::vector<int>& slots, int n_threads);
 
 /// @brief Check that every entry of @p map is in [0, n_targets), or negative where
 /// @p negative_allowed.

@@ -192,16 +192,6 @@ void use_further(const PlanRequest& request, PlanCache& plans, LoopPlan& plan, N
   }
 }
 
-void use(const abi::InversePlan& /*spec*/, const PlanRequest& request, PlanCache& plans,
-         LoopPlan& plan) {
-  const auto inverse = plans.inverse(request.inverse, request.n_threads);
-  use_rows(request, inverse, plan);
-  plan.arrays.add(PlanArray::sizes, numbers({inverse->n_rows}));
-  plan.arrays.add(PlanArray::incidence_offset, array_of(inverse->offset, inverse));
-  plan.arrays.add(PlanArray::incidences, array_of(inverse->entries, inverse));
-  use_further(request, plans, plan, {.offset = 1, .entries = 1});
-}
-
 /// Add the rows of each composed Map, as @p rows_of finds them.
 template <class RowsOf>
 void add_composed(const PlanRequest& request, LoopPlan& plan, const RowsOf& rows_of) {
@@ -211,6 +201,27 @@ void add_composed(const PlanRequest& request, LoopPlan& plan, const RowsOf& rows
     plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
     plan.n_bytes += bytes_of(*rows);
   }
+}
+
+/// Incidences as one array, and Maps in its order.
+void use_entries(const auto& spec, const PlanRequest& request, PlanCache& plans,
+                 HostArray incidences, bool is_padded, LoopPlan& plan) {
+  if (spec.has_entries) plan.arrays.add(PlanArray::incidences, std::move(incidences));
+  add_composed(request, plan, [&](const MapPointer& map) {
+    return plans.composed_entries(map, request.inverse, is_padded, spec.composed.bytes,
+                                  request.n_threads);
+  });
+  use_further(request, plans, plan,
+              {.offset = is_padded ? 0 : 1, .entries = spec.has_entries ? 1 : 0});
+}
+
+void use(const abi::InversePlan& spec, const PlanRequest& request, PlanCache& plans,
+         LoopPlan& plan) {
+  const auto inverse = plans.inverse(request.inverse, request.n_threads);
+  use_rows(request, inverse, plan);
+  plan.arrays.add(PlanArray::sizes, numbers({inverse->n_rows}));
+  plan.arrays.add(PlanArray::incidence_offset, array_of(inverse->offset, inverse));
+  use_entries(spec, request, plans, array_of(inverse->entries, inverse), false, plan);
 }
 
 void add_corners(const PlanRequest& request, const PairLayout& layout, PlanCache& plans,
@@ -238,13 +249,12 @@ void use(const abi::PairsPlan& spec, const PlanRequest& request, PlanCache& plan
   use_further(request, plans, plan, {.offset = 0, .entries = 0});
 }
 
-void use(const abi::PaddedPlan& /*spec*/, const PlanRequest& request, PlanCache& plans,
+void use(const abi::PaddedPlan& spec, const PlanRequest& request, PlanCache& plans,
          LoopPlan& plan) {
   const auto inverse = plans.padded(request.inverse, request.n_threads);
   use_rows(request, inverse, plan);
   plan.arrays.add(PlanArray::sizes, numbers({inverse->n_rows, inverse->width}));
-  plan.arrays.add(PlanArray::incidences, array_of(inverse->columns, inverse));
-  use_further(request, plans, plan, {.offset = 0, .entries = 1});
+  use_entries(spec, request, plans, array_of(inverse->columns, inverse), true, plan);
 }
 
 void add_further(const std::shared_ptr<const SlotColumns>& columns, int number, LoopPlan& plan) {

@@ -18,8 +18,14 @@ namespace op2::plan {
 /// @return Shape (n_columns, lanes, arity), row-major.
 /// @throws UsageError if the columns have elements that are no rows of the map, or a target does
 /// not fit.
-/// not fit.
 [[nodiscard]] IndexArray compose(const mesh::MapTable& map, const SlotColumns& columns,
                                  const mesh::MapTable* subset, int index_bytes, int n_threads);
+
+/// @brief The same in the order of the incidences of an inverse, or of its padded columns.
+///
+/// @param[in] entries InverseMap::entries, or PaddedInverse::columns, of Maps with a single slot.
+/// @return Shape (n_entries, arity), row-major; -1 where a column has no incidence.
+[[nodiscard]] IndexArray compose(const mesh::MapTable& map, const IndexArray& entries,
+                                 int index_bytes, int n_threads);
 
 }  // namespace op2::plan

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "plan/at.hpp"
+#include "plan/composed.hpp"
 
 namespace op2::plan {
 namespace {
@@ -114,23 +115,6 @@ void check_element(std::int64_t element, const mesh::MapTable& map) {
   throw UsageError(
       fmt::format("plan: an inverse with element {} cannot be composed with a Map of {} rows",
                   element, map.n_rows()));
-}
-
-template <class Index>
-std::vector<Index> composed_as(const mesh::MapTable& map, const InverseMap& inverse,
-                               const Layout& layout, int n_threads) {
-  const std::int64_t arity = map.arity();
-  std::vector<Index> out(at(layout.size() * arity));
-  over_columns(inverse, layout, n_threads,
-               [&](std::int64_t to, std::int64_t /*row*/, const Incident& place) {
-                 const std::int64_t element = place.entry / inverse.n_occurrences;
-                 check_element(element, map);
-                 for (std::int64_t slot = 0; slot < arity; ++slot) {
-                   out[at(to * arity + slot)] =
-                       static_cast<Index>(map.at(element, static_cast<int>(slot)));
-                 }
-               });
-  return out;
 }
 
 /// What is compared where elements and targets lead to the same Set.
@@ -254,13 +238,13 @@ PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map,
 
 IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, const PairLayout& wanted,
                    int index_bytes, int n_threads) {
-  if (index_bytes == 4 && !fits_int32(map.n_targets())) {
-    throw UsageError(
-        fmt::format("plan: targets below {} do not fit indices of 4 bytes", map.n_targets()));
-  }
   const Layout layout = layout_of(inverse, wanted);
-  if (index_bytes == 4) return composed_as<std::int32_t>(map, inverse, layout, n_threads);
-  return composed_as<std::int64_t>(map, inverse, layout, n_threads);
+  std::vector<std::int64_t> elements(at(layout.size()));
+  over_columns(inverse, layout, n_threads,
+               [&](std::int64_t to, std::int64_t /*row*/, const Incident& place) {
+                 elements[at(to)] = place.entry / inverse.n_occurrences;
+               });
+  return compose(map, elements, index_bytes, n_threads);
 }
 
 std::vector<std::uint8_t> corner_codes(const mesh::MapTable& of_elements,

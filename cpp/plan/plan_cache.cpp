@@ -48,6 +48,7 @@ class PlanCache::KeyBuilder {
     columns_in_order,
     column_fill,
     composed,
+    composed_entries,
     facts,
     degree,
     table,
@@ -340,6 +341,22 @@ std::shared_ptr<const IndexArray> PlanCache::composed(const MapPointer& map,
   });
 }
 
+std::shared_ptr<const IndexArray> PlanCache::composed_entries(const MapPointer& map,
+                                                              const InverseSpec& spec,
+                                                              bool is_padded, int index_bytes,
+                                                              int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::composed_entries)
+                      .map(map)
+                      .number(is_padded ? 1 : 0)
+                      .number(index_bytes)
+                      .inverse(spec)
+                      .take();
+  return find_or_build<IndexArray>(key, [&, this] {
+    return is_padded ? compose(*map, padded(spec, n_threads)->columns, index_bytes, n_threads)
+                     : compose(*map, inverse(spec, n_threads)->entries, index_bytes, n_threads);
+  });
+}
+
 std::shared_ptr<const Positions> PlanCache::positions(const PositionSpec& spec, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::positions).positions(spec).take();
   return find_or_build<Positions>(key,
@@ -427,10 +444,13 @@ mesh::MapFacts PlanCache::facts(const MapPointer& map, std::int64_t n, int n_thr
       key, [&map, n, n_threads] { return mesh::map_facts(*map, n, n_threads); });
 }
 
-std::int64_t PlanCache::largest_degree(const MapPointer& map, std::int64_t n, int n_threads) {
-  const Key key = KeyBuilder(KeyBuilder::Kind::degree).number(n).map(map).take();
+std::int64_t PlanCache::largest_degree(const MapPointer& map, std::int64_t n,
+                                       const std::vector<int>& slots, int n_threads) {
+  KeyBuilder key(KeyBuilder::Kind::degree);
+  key.number(n).map(map);
+  for (const int slot : slots) key.number(slot);
   return *find_or_build<std::int64_t>(
-      key, [&map, n, n_threads] { return mesh::largest_degree(*map, n, n_threads); });
+      key.take(), [&] { return mesh::largest_degree(*map, n, slots, n_threads); });
 }
 
 PlanCache::Statistics PlanCache::statistics() {

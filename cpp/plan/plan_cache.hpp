@@ -83,6 +83,11 @@ class PlanCache {
                                                            const InverseSpec& spec,
                                                            const SlotLayout& layout,
                                                            int index_bytes, int n_threads);
+  /// @brief The same in the order of the incidences of inverse(), or of padded().
+  [[nodiscard]] std::shared_ptr<const IndexArray> composed_entries(const MapPointer& map,
+                                                                   const InverseSpec& spec,
+                                                                   bool is_padded, int index_bytes,
+                                                                   int n_threads);
   [[nodiscard]] std::shared_ptr<const Positions> positions(const PositionSpec& spec, int n_threads);
   /// @brief The entries of a matrix that blocks of elements add to; finds positions(), too.
   [[nodiscard]] std::shared_ptr<const EntryBlocks> entries(const PositionSpec& spec,
@@ -109,7 +114,8 @@ class PlanCache {
                                         std::int64_t block_size);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
   /// @brief The largest number of entries with the same target; see mesh::largest_degree().
-  [[nodiscard]] std::int64_t largest_degree(const MapPointer& map, std::int64_t n, int n_threads);
+  [[nodiscard]] std::int64_t largest_degree(const MapPointer& map, std::int64_t n,
+                                            const std::vector<int>& slots, int n_threads);
 
   /// @brief The content of the cache and the number of hits.
   struct Statistics {

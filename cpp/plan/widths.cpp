@@ -37,6 +37,11 @@ bool are_known(const std::vector<const SizedMap*>& maps) {
   return std::ranges::all_of(maps, [](const SizedMap* map) { return map->table != nullptr; });
 }
 
+std::int64_t degree_of(const SizedMap& map, const LoopSizes& loop, PlanCache& plans,
+                       int n_threads) {
+  return plans.largest_degree(map.table, loop.n_entities, map.slots, n_threads);
+}
+
 /// How many values all elements add through Maps.
 std::int64_t n_added(const LoopSizes& loop) {
   std::int64_t n = 0;
@@ -77,16 +82,18 @@ bool is_gathered(const LoopSizes& loop, const Tuning& tuning, PlanCache& plans, 
   const std::vector<const SizedMap*> maps = reduced_maps(loop);
   if (!loop.is_whole || loop.n_slots != 1 || maps.size() != 1 || !are_known(maps)) return false;
   std::int64_t n_scalars = 0;
+  int least = std::min(tuning.gathered_scalars, 1);
   for (const SizedArgument& argument : loop.arguments) {
     if (argument.target >= 0 && is_reduction(argument.access)) n_scalars += argument.n_scalars;
+    // rows of elements are not in the order of the targets
+    if (argument.target < 0 && argument.n_rows > 0) least = tuning.gathered_scalars;
   }
   const SizedMap& map = *maps.front();
-  const bool is_enough = tuning.gathered_scalars > 0 && n_scalars >= tuning.gathered_scalars;
+  const bool is_enough = least > 0 && n_scalars >= least;
   if (!is_enough || map.n_targets < std::max(tuning.least_gathered_targets, 1)) return false;
   const double mean =
       static_cast<double>(loop.n_entities) * map.arity / static_cast<double>(map.n_targets);
-  const auto largest =
-      static_cast<double>(plans.largest_degree(map.table, loop.n_entities, n_threads));
+  const auto largest = static_cast<double>(degree_of(map, loop, plans, n_threads));
   return largest <= tuning.most_gathered * mean;
 }
 
@@ -138,7 +145,7 @@ bool is_evenly_covered(const LoopSizes& loop, double most_padding, PlanCache& pl
   double n_padded = 0;
   for (const SizedMap* map : maps) {
     n_entries += static_cast<double>(loop.n_entities) * map->arity;
-    n_padded += static_cast<double>(plans.largest_degree(map->table, loop.n_entities, n_threads)) *
+    n_padded += static_cast<double>(degree_of(*map, loop, plans, n_threads)) *
                 static_cast<double>(map->n_targets);
   }
   return n_padded <= most_padding * n_entries;
@@ -147,7 +154,7 @@ bool is_evenly_covered(const LoopSizes& loop, double most_padding, PlanCache& pl
 std::int64_t largest_degree(const LoopSizes& loop, PlanCache& plans, int n_threads) {
   const std::vector<const SizedMap*> maps = reduced_maps(loop);
   if (maps.size() != 1 || !are_known(maps)) return 0;
-  return plans.largest_degree(maps.front()->table, loop.n_entities, n_threads);
+  return degree_of(*maps.front(), loop, plans, n_threads);
 }
 
 int entry_bytes(const LoopSizes& loop) {

@@ -21,6 +21,7 @@ struct SizedMap {
   std::int64_t n_targets = -1;  ///< -1: not known
   int arity = 1;
   int index_bytes = 4;
+  std::vector<int> slots = {};  ///< the entries of a row that are used; empty: all
 };
 
 /// @brief An argument of a loop. Values common to all elements have no rows and no Map.

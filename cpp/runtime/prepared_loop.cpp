@@ -545,6 +545,8 @@ plan::PlanRequest PreparedLoop::plan_request() const {
       request.corners.push_back({targets(maps.of_elements), targets(maps.of_targets)});
     }
   };
+  if (const auto* plain = std::get_if<abi::InversePlan>(&spec)) compose(plain->composed);
+  if (const auto* padded = std::get_if<abi::PaddedPlan>(&spec)) compose(padded->composed);
   if (const auto* columns = std::get_if<abi::ColumnsPlan>(&spec)) compose_pairs(*columns);
   if (const auto* pairs = std::get_if<abi::PairsPlan>(&spec)) compose_pairs(*pairs);
   if (std::holds_alternative<abi::EntriesPlan>(spec)) request.matrices = positions_;

@@ -1131,6 +1131,7 @@ class SizedMap:
         n_targets: typing.SupportsInt | typing.SupportsIndex,
         arity: typing.SupportsInt | typing.SupportsIndex,
         index_bytes: typing.SupportsInt | typing.SupportsIndex,
+        slots: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
     ) -> None: ...
 
 class SizedArgument:

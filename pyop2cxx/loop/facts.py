@@ -309,6 +309,7 @@ def _sized_map(map_: Any) -> _core.SizedMap:
         n_targets=map_.toset.total_size if map_.toset.is_sized else -1,
         arity=map_.typical_arity + map_.is_ragged,  # and the begins
         index_bytes=map_.dtype.itemsize if table is None else table.index_bytes,
+        slots=list(map_.slots or ()),
     )
 
 

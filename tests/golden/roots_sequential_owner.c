@@ -80,8 +80,8 @@ static __attribute__((noinline)) void wrap_roots(long begin, long end,
   // column_slot [n_columns]: the slot that all incidences of a column have
   // incidence [n_columns, lanes]: the element; -1 - another one where there is none
   // row_target [n_rows]: the target of each lane, group by group
-  // q_map_rows [n_columns, lanes, arity], [width, n_rows, arity] or [n_rows, width, arity]: where the elements of the
-  // columns lead by a Map
+  // q_map_rows [n_incidences, arity], [n_columns, lanes, arity], [width, n_rows, arity] or [n_rows, width, arity]:
+  // where the elements of the incidences lead by a Map; -1 where a padded column has none
   // 4 targets side by side; what goes beyond the end repeats the last one and is not stored.
   for (long group = begin; group < end; ++group) {
     const long live = (4 < sizes[0] - group * 4 ? 4 : sizes[0] - group * 4);

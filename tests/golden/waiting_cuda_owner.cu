@@ -43,8 +43,8 @@ extern "C" __global__ void __launch_bounds__(128, 7) wrap_flux_advance(
     long end) {
   // neighbour [width, n_rows], or [n_rows, width] if a text reads an even number of columns ahead: the element's other
   // target * 4 + the own slot * 2 + 1 where there is none
-  // x_map_rows [n_columns, lanes, arity], [width, n_rows, arity] or [n_rows, width, arity]: where the elements of the
-  // columns lead by a Map
+  // x_map_rows [n_incidences, arity], [n_columns, lanes, arity], [width, n_rows, arity] or [n_rows, width, arity]:
+  // where the elements of the incidences lead by a Map; -1 where a padded column has none
   // x_map_corner [width, n_rows] or [n_rows, width]; for lanes [n_groups, width]: 1 where the elements' entries are
   // looked up; or 2 * which of the targets' they are
   x = (const double *)__builtin_assume_aligned(x, 16);

@@ -86,7 +86,6 @@ extern "C" __global__ void wrap_spread_wall_more(
     if (0 < is_present) {
       for (int k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
         const int n = incidence_1[k];
-        const int o = incidence_1[k] - n;
         double r_pack_1[1] = {0};
         double x_pack_1[1];
         const int x_pack_1_from0 = r_map_1[n];

@@ -117,6 +117,29 @@ void roots(const double *q, double *r) {
     )
 
 
+def messages() -> op2.ParLoop:
+    """Each edge adds to one of its ends; rows of the other end stand in the order of the sums."""
+    w = World()
+    code = """void messages(const double *a, const double *b, double *r) {
+  for (int i = 0; i < 2; ++i) r[i] += a[i] - b[i];
+}"""
+    return op2.ParLoop(
+        op2.Kernel(code, "messages"),
+        w.edges,
+        w.q(op2.READ, w.e2n[0]),
+        w.q(op2.READ, w.e2n[1]),
+        w.r(op2.INC, w.e2n[1]),
+    )
+
+
+def wide() -> op2.ParLoop:
+    """Rows of eight numbers without a Map, loaded and stored by neighbouring lanes together."""
+    cells = op2.Set(100)
+    x, y = op2.Dat(cells**8, name="x"), op2.Dat(cells**8, name="y")
+    code = "void wide(const double *x, double *y) { for (int i = 0; i < 8; ++i) y[i] = x[7 - i]; }"
+    return op2.ParLoop(op2.Kernel(code, "wide"), cells, x(op2.READ), y(op2.WRITE))
+
+
 LOOPS = {
     "flux": flux,
     "power": power,
@@ -124,9 +147,13 @@ LOOPS = {
     "masses": masses,
     "layers": layers,
     "roots": roots,
+    "messages": messages,
+    "wide": wide,
 }
 ONLY = {  # what a loop is asked for, where that is not every strategy
     "power": {"direct": {}},
+    "messages": {"owner": {}},
+    "wide": {"direct": {}},
     "roots": {
         "block": {"lanes": 4},
         "owner": {  # a target in each lane, by columns of one slot, however full they are

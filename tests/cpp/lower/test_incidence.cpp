@@ -92,12 +92,12 @@ TEST(OfTarget, ListsThemOnlyIfTheyAreListed) {
 TEST(ForIncidences, SplitsAnEntryIntoElementAndSlot) {
   Workbench workshop(edge_loop());
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
-  EXPECT_EQ(incidence_dump(
-                for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})),
+  EXPECT_EQ(incidence_dump(for_incidences(workshop.builder, incidence,
+                                          {{kir::CallUser{{kir::name("n"), kir::name("o")}}}})),
             "  for serial k in [incidence_offset[t], incidence_offset[(t + 1)])\n"
             "    decl const int64 n = (incidence[k] / 2)\n"
             "    decl const int64 o = (incidence[k] - (n * 2))\n"
-            "    kernel(n)\n");
+            "    kernel(n, o)\n");
 }
 
 TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
@@ -106,8 +106,8 @@ TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
   EXPECT_EQ(workshop.builder.module().plan, kir::PlanSpec(abi::PaddedPlan{{{0}}}));
   EXPECT_EQ(incidence.sizes.array, kir::PlanArray::sizes);
   EXPECT_EQ(incidence.entry.array, kir::PlanArray::incidences);
-  EXPECT_EQ(incidence_dump(
-                for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})),
+  EXPECT_EQ(incidence_dump(for_incidences(workshop.builder, incidence,
+                                          {{kir::CallUser{{kir::name("n"), kir::name("o")}}}})),
             "  decl int64 next = select((0 < n_columns), incidence[t], -1)\n"
             "  for serial k in [0, n_columns)\n"
             "    decl const int64 entry = next\n"
@@ -115,7 +115,7 @@ TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
             "    if (-1 < entry)\n"
             "      decl const int64 n = (entry / 2)\n"
             "      decl const int64 o = (entry - (n * 2))\n"
-            "      kernel(n)\n");
+            "      kernel(n, o)\n");
 }
 
 TEST(Accumulators, SumsMayBeAddedAtLast) {

@@ -31,15 +31,25 @@ TEST(MapFacts, OfEdgesAlongAPath) {
   const std::vector<std::int32_t> values{0, 1, 1, 2, 2, 3};
   const MapTable map = table(values, 2, 4);
   EXPECT_EQ(map_facts(map, 3, 1), (MapFacts{4, false, false}));
-  EXPECT_EQ(largest_degree(map, 3, 1), 2);
+  EXPECT_EQ(largest_degree(map, 3, {}, 1), 2);
   EXPECT_EQ(map_facts(map, 1, 1), (MapFacts{4, true, false}));
-  EXPECT_EQ(largest_degree(map, 1, 1), 1);
+  EXPECT_EQ(largest_degree(map, 1, {}, 1), 1);
+}
+
+TEST(MapFacts, OnlyTheGivenSlotsCount) {
+  const std::vector<std::int32_t> values{0, 1, 0, 2, 0, 2, 0, 3};
+  const MapTable map = table(values, 2, 4);
+  EXPECT_EQ(largest_degree(map, 4, {}, 1), 4);
+  EXPECT_EQ(largest_degree(map, 4, {0}, 1), 4);
+  EXPECT_EQ(largest_degree(map, 4, {1}, 1), 2);
+  EXPECT_EQ(largest_degree(map, 2, {1}, 1), 1);
+  EXPECT_EQ(largest_degree(map, 4, {1, 0}, 1), 4);
 }
 
 TEST(MapFacts, NegativeEntriesHaveNoDegree) {
   const std::vector<std::int64_t> values{-1, 0, -1, -1};
   EXPECT_EQ(map_facts(table(values, 2, 1), 2, 1), (MapFacts{8, true, true}));
-  EXPECT_EQ(largest_degree(table(values, 2, 1), 2, 1), 1);
+  EXPECT_EQ(largest_degree(table(values, 2, 1), 2, {}, 1), 1);
 }
 
 TEST(MapFacts, ATargetNamedTwiceByOneElementIsNotInjective) {
@@ -54,7 +64,7 @@ TEST(MapFacts, OfRaggedRows) {
   const MapTable map(values.data(), 4, 3, ragged, 6);
   EXPECT_EQ(map_facts(map, 2, 1), (MapFacts{4, true, false}));
   EXPECT_EQ(map_facts(map, 3, 2), (MapFacts{4, false, false}));
-  EXPECT_EQ(largest_degree(map, 3, 1), 2);
+  EXPECT_EQ(largest_degree(map, 3, {}, 1), 2);
   EXPECT_EQ(message_of_check(map, false), "");
   const MapTable narrow(values.data(), 4, 3, ragged, 5);
   EXPECT_NE(message_of_check(narrow, true).find("row 0, slot 0: value 5"), std::string::npos);
@@ -74,7 +84,7 @@ TEST(MapFacts, DoNotDependOnThreads) {
   EXPECT_EQ(one, (MapFacts{4, false, true}));
   for (const int n_threads : {1, 2, 3, 8}) {
     EXPECT_EQ(map_facts(map, 20000, n_threads), one);
-    EXPECT_EQ(largest_degree(map, 20000, n_threads), 3);
+    EXPECT_EQ(largest_degree(map, 20000, {}, n_threads), 3);
   }
 }
 
@@ -87,7 +97,7 @@ TEST(MapFacts, RefusesMoreRowsThanThereAre) {
 TEST(MapFacts, RefusesEntriesBeyondTheTargets) {
   const std::vector<std::int32_t> values{0, 1};
   EXPECT_THROW((void)map_facts(table(values, 1, 1), 2, 1), UsageError);
-  EXPECT_THROW((void)largest_degree(table(values, 1, 1), 2, 1), UsageError);
+  EXPECT_THROW((void)largest_degree(table(values, 1, 1), 2, {}, 1), UsageError);
 }
 
 TEST(CheckRange, NamesTheFirstBadEntry) {

@@ -142,6 +142,31 @@ TEST(MakePlan, APhaseSeesItsOwnColours) {
             inverse.arrays.at(parameter(PlanArray::touched, DType::int32)).data);
 }
 
+TEST(MakePlan, RowsOfOtherMapsMayReplaceTheIncidences) {
+  const testing::TestMap<> map({2, 0, 1, 0}, 1, 3);
+  const testing::TestMap<> other({4, 5, 6, 7}, 1, 8);
+  PlanCache cache;
+  const auto rows_of = [&](const abi::PlanSpec& spec) {
+    PlanRequest request;
+    request.spec = spec;
+    request.n_elements = 4;
+    request.maps = {map.table, other.table};
+    request.inverse = {{4, nullptr}, {{map.table, 0}}};
+    request.further = {request.inverse};
+    request.composed = {other.table};
+    request.items = abi::Items::targets;
+    const LoopPlan plan = make_plan(request, cache);
+    const HostArray& rows = plan.arrays.at(parameter(PlanArray::composed_rows, DType::int32));
+    // the first array of incidences is that of the further inverse
+    EXPECT_EQ(plan.arrays.at(parameter(PlanArray::incidences, DType::int32)).n_bytes, 16);
+    const auto* values = static_cast<const std::int32_t*>(rows.data);
+    return std::vector<std::int32_t>(values, values + rows.n_bytes / 4);
+  };
+  using Rows = std::vector<std::int32_t>;
+  EXPECT_EQ(rows_of(abi::InversePlan{{{0}, true, {{0}}}, {{1}}, false}), (Rows{5, 7, 6, 4}));
+  EXPECT_EQ(rows_of(abi::PaddedPlan{{{0}, true, {{0}}}, {{1}}, false}), (Rows{5, 6, 4, 7, -1, -1}));
+}
+
 TEST(MakePlan, SumsOfTargetsBehindAllElementsAreNoneOfTheCore) {
   const auto map = path_map(20);
   PlanCache cache;

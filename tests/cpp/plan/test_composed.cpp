@@ -57,6 +57,30 @@ TEST(Composed, ColumnsMayCountPositionsInASubset) {
   expect_rows_of_columns(map, columns, subset.table.get(), 4);
 }
 
+TEST(Composed, RowsInTheOrderOfIncidencesAndOfPaddedColumns) {
+  const TestMap<> map = random_map(300, 1, 61, 1.0, true, 11);
+  const TestMap<> other = random_map(300, 2, 40, 1.0, false, 12);
+  InverseSpec spec{{map.table->n_rows(), nullptr}, {{map.table, 0}}};
+  const InverseMap inverse = invert(spec, 1);
+  const PaddedInverse padded = pad(inverse, 1);
+  EXPECT_LT(entry_of(padded.columns, padded.width * padded.n_rows - 1), 0) << "no hole to test";
+  for (const int bytes : {4, 8}) {
+    for (const IndexArray* entries : {&inverse.entries, &padded.columns}) {
+      const IndexArray found = compose(*other.table, *entries, bytes, 3);
+      const std::int64_t n = bytes_of(*entries) / 4;
+      ASSERT_EQ(bytes_of(found), n * 2 * bytes);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t element = entry_of(*entries, i);
+        for (int slot = 0; slot < 2; ++slot) {
+          EXPECT_EQ(entry_of(found, i * 2 + slot),
+                    element < 0 ? -1 : other.table->at(element, slot));
+        }
+      }
+    }
+  }
+  EXPECT_THROW((void)compose(*path_map(4).table, inverse.entries, 4, 1), UsageError);
+}
+
 TEST(Composed, ColumnsNeedRowsForAllElementsAndWidthEnough) {
   const SlotColumns columns = slot_columns(invert(by_slot(path_map(5)), 1), {4}, 1);
   EXPECT_THROW((void)compose(*path_map(4).table, columns, nullptr, 4, 1), UsageError);

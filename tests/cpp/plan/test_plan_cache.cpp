@@ -179,11 +179,13 @@ TEST(PlanCache, EveryPartOfTheSpecificationCounts) {
 TEST(PlanCache, AChangedMapIsAnotherMap) {
   PlanCache cache;
   auto map = path_map(4);
-  EXPECT_EQ(cache.largest_degree(map.table, 4, 1), 2);
+  EXPECT_EQ(cache.largest_degree(map.table, 4, {}, 1), 2);
   std::fill(map.values.begin(), map.values.end(), 0);
   map.table->increment_version();
-  EXPECT_EQ(cache.largest_degree(map.table, 4, 1), 8);
+  EXPECT_EQ(cache.largest_degree(map.table, 4, {}, 1), 8);
   EXPECT_EQ(cache.statistics().n_plans, 1);
+  EXPECT_EQ(cache.largest_degree(map.table, 4, {1}, 1), 4);
+  EXPECT_EQ(cache.statistics().n_plans, 2);
 }
 
 TEST(PlanCache, DropsThePlansOfADeadMap) {
@@ -209,7 +211,7 @@ TEST(PlanCache, DoesNotTakeANewMapForADeadOne) {
     const std::shared_ptr<mesh::MapTable> map(
         ::new (static_cast<void*>(room)) mesh::MapTable(values->data(), 4, 2, 1, 2),
         [](mesh::MapTable* table) { std::destroy_at(table); });
-    EXPECT_EQ(cache.largest_degree(map, 2, 1), degree);
+    EXPECT_EQ(cache.largest_degree(map, 2, {}, 1), degree);
   }
   EXPECT_EQ(cache.statistics().misses, 2);
 }

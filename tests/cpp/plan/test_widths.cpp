@@ -91,6 +91,17 @@ TEST(Widths, ColumnsArePaddedWhereTargetsHaveSimilarNumbersOfElements) {
   EXPECT_EQ(widths_on(gpu(), loop).columns, 0);
 }
 
+TEST(Widths, OnlyTheUsedEntriesOfAMapCount) {
+  const testing::TestMap<> ends({0, 0, 0, 1, 0, 2, 0, 3}, 2, 4);
+  PlanCache plans;
+  LoopSizes loop = adding(4, 1, ends.table);
+  loop.maps[0].n_targets = 4;
+  EXPECT_FALSE(is_evenly_covered(loop, 1.5, plans, 1));
+  loop.maps[0].slots = {1};
+  EXPECT_TRUE(is_evenly_covered(loop, 1.5, plans, 1));
+  EXPECT_EQ(largest_degree(loop, plans, 1), 1);
+}
+
 TEST(Widths, OfUnknownMapsTheUsualIsTaken) {
   PlanCache plans;
   const LoopSizes loop = adding(1 << 20);
@@ -138,7 +149,12 @@ TEST(Widths, SumsOfOneTargetAreGatheredIfManyTargetsAreAlike) {
     return widths_on(facts, loop, tuning).gathered;
   };
   EXPECT_TRUE(is_gathered(loop_to(alike.table, 4)));
-  EXPECT_FALSE(is_gathered(loop_to(alike.table, 3))) << "atomics add so few values as fast";
+  EXPECT_TRUE(is_gathered(loop_to(alike.table, 1)));
+  LoopSizes own = loop_to(alike.table, 1);
+  own.arguments.push_back({.data = 7, .n_scalars = 1, .n_rows = 4096, .row_scalars = 1});
+  EXPECT_FALSE(is_gathered(own)) << "atomics add one value as fast as its element is looked up";
+  own.arguments[0].n_scalars = 2;
+  EXPECT_TRUE(is_gathered(own));
   EXPECT_FALSE(is_gathered(loop_to(apart.table, 4))) << "one target has 17 times the mean";
   EXPECT_FALSE(is_gathered(loop_to(nullptr, 4))) << "the elements of a target are not known";
   EXPECT_FALSE(is_gathered(loop_to(alike.table, 4), {})) << "the host has no atomics to avoid";
