@@ -28,18 +28,22 @@ bool is_atomic(const kir::Stmt& stmt) {
 }
 
 bool transposes(const kir::Stmt& stmt, const Request& request) {
+  const Tuning& tuning = request.options.tuning;
+  if (const auto* gather = std::get_if<kir::Gather>(&stmt.node)) {
+    return is_wide(gather->rows, request.facts, tuning);
+  }
   const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
-  return scatter != nullptr && request.options.tuning.transposed &&
-         can_transpose(*scatter, request.facts, request.options.tuning);
+  return scatter != nullptr && can_transpose(*scatter, request.facts, tuning);
 }
 
 /// Only a loop over all elements in their order: the position of a lane without one says nothing.
 bool runs_in_step(Builder& builder) {
   const PackedLoop& packed = builder.packed();
-  return packed.items.is_element() &&
-         std::ranges::any_of(stores(packed), [&builder](const kir::Stmt& stmt) {
-           return transposes(stmt, builder.request());
-         });
+  const auto is_shared = [&builder](const kir::Stmt& stmt) {
+    return transposes(stmt, builder.request());
+  };
+  return packed.items.is_element() && (std::ranges::any_of(stores(packed), is_shared) ||
+                                       std::ranges::any_of(loads(packed), is_shared));
 }
 
 /// All lanes of a warp go through the elements together, the last ones perhaps without one, so that
@@ -49,12 +53,21 @@ kir::Block in_step(Builder& builder) {
   PackedLoop& packed = builder.packed();
   kir::Block body;
   kir::Block compute;
+  kir::Block before;
+  const kir::Expr is_element = kir::less(own_element(), whole_end());
   for (const kir::Stmt& stmt : loads(packed)) {
-    (std::holds_alternative<kir::Decl>(stmt.node) ? body : compute).push_back(stmt);
+    if (std::holds_alternative<kir::Decl>(stmt.node)) {
+      body.push_back(stmt);
+    } else if (transposes(stmt, request)) {
+      append(before, loaded_together(std::get<kir::Gather>(stmt.node), is_element, packed.names,
+                                     request.options.tuning));
+    } else {
+      compute.push_back(stmt);
+    }
   }
+  append(body, std::move(before));
   append_call(compute, packed);
   kir::Block exchange;
-  const kir::Expr is_element = kir::less(own_element(), whole_end());
   for (const kir::Stmt& stmt : stores(packed)) {
     if (!transposes(stmt, request)) {
       compute.push_back(stmt);

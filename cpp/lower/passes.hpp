@@ -18,10 +18,20 @@ void lay_out_elements(Builder& builder);
 /// values that the entries lead to.
 void fetch_entries(Builder& builder);
 
-/// @brief True if neighbouring lanes can share the rows of an atomic scatter: they exchange
-/// registers, and rows have several components.
+/// @brief True if neighbouring lanes can share the rows of a scatter: they exchange registers, and
+/// rows have several components. Rows of the elements themselves must be wide.
 [[nodiscard]] bool can_transpose(const kir::Scatter& scatter, const Facts& facts,
                                  const Tuning& tuning);
+
+/// @brief True for rows of the elements themselves, without a Map, that are so wide that lanes
+/// which each use one read memory in pieces too small for a transaction.
+[[nodiscard]] bool is_wide(const kir::Rows& rows, const Facts& facts, const Tuning& tuning);
+
+/// @brief The loads of wide rows: neighbouring lanes load consecutive scalars, and exchange them.
+///
+/// All lanes of a warp must get here; those for which @p is_element is false load nothing.
+[[nodiscard]] kir::Block loaded_together(const kir::Gather& gather, const kir::Expr& is_element,
+                                         Names& names, const Tuning& tuning);
 
 /// @brief The scatter's statements with rows and components transposed between neighbouring lanes:
 /// they add consecutive scalars of one row at a time, which is one transaction instead of many.

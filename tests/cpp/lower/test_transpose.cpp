@@ -35,7 +35,7 @@ class Warp {
       if (const auto* decl = std::get_if<kir::Decl>(&stmt.node)) {
         values_[decl->name] = value(*decl->value);
       } else if (const auto* assign = std::get_if<kir::Assign>(&stmt.node)) {
-        values_[std::get<kir::Name>(assign->target.node).name] = value(assign->value);
+        set(*assign, active);
       } else if (const auto* branch = std::get_if<kir::If>(&stmt.node)) {
         const LaneValues condition = value(branch->condition);
         std::vector<bool> inner = active;
@@ -49,11 +49,33 @@ class Warp {
     }
   }
 
-  std::map<int, double> sums;                  // by scalar of the Dat
+  std::map<int, double> sums;    // by scalar of the Dat
+  std::map<int, double> stored;  // of Dat y, by scalar; Dat x has its places as values
+  std::map<int, LaneValues> pack_;
   std::vector<std::vector<int>> transactions;  // scalars that the lanes of one atomic touch
 
  private:
   static std::size_t at(int lane) { return static_cast<std::size_t>(lane); }
+
+  void set(const kir::Assign& assign, const std::vector<bool>& active) {
+    const LaneValues what = value(assign.value);
+    const auto* name = std::get_if<kir::Name>(&assign.target.node);
+    const auto* element = std::get_if<kir::Element>(&assign.target.node);
+    const LaneValues where = name != nullptr ? LaneValues{} : value(element->subscript.front());
+    if (element != nullptr && element->array == "y") transactions.emplace_back();
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+      if (!active[at(lane)]) continue;
+      const int i = static_cast<int>(where[at(lane)]);
+      if (name != nullptr) {
+        values_[name->name][at(lane)] = what[at(lane)];
+      } else if (element->array == "y") {
+        stored[i] = what[at(lane)];
+        transactions.back().push_back(i);
+      } else {
+        pack_[i][at(lane)] = what[at(lane)];
+      }
+    }
+  }
 
   void add(const kir::Atomic& atomic, const std::vector<bool>& active) {
     const auto& target = std::get<kir::Element>(atomic.target.node);
@@ -80,7 +102,9 @@ class Warp {
                             LaneValues out{};
                             for (int lane = 0; lane < warp_lanes; ++lane) {
                               const int i = static_cast<int>(index[at(lane)]);
-                              out[at(lane)] = node.array == "y_map" ? map_[i] : pack_[i][at(lane)];
+                              out[at(lane)] = node.array == "y_map" ? map_[i]
+                                              : node.array == "x"   ? i
+                                                                    : pack_[i][at(lane)];
                             }
                             return out;
                           },
@@ -162,7 +186,6 @@ class Warp {
 
   int n_elements_;
   std::map<int, int> map_;
-  std::map<int, LaneValues> pack_;
   std::map<std::string, LaneValues> values_;
 };
 
@@ -173,7 +196,47 @@ kir::Scatter scatter_of(int dim) {
           kir::Sync::atomic};
 }
 
+kir::Rows own_rows(const std::string& data, int dim) {
+  return {DType::float64, dim, 1, data, kir::OwnRow{kir::name("n")}};
+}
+
+kir::Expr has_element() {
+  return kir::less(kir::name("n"), kir::name("end"));
+}
+
 class Transposed : public ::testing::TestWithParam<int> {};
+
+TEST_P(Transposed, LoadsTheRowOfEachLane) {
+  const int dim = GetParam();
+  for (const int n_elements : {warp_lanes, 5, 1}) {
+    Names names({});
+    Warp warp(dim, n_elements);
+    warp.pack_.clear();
+    warp.run(loaded_together({"y_pack", own_rows("x", dim)}, has_element(), names, {}),
+             std::vector<bool>(warp_lanes, true));
+    for (int lane = 0; lane < n_elements; ++lane) {
+      for (int c = 0; c < dim; ++c) {
+        EXPECT_EQ(warp.pack_[c][static_cast<std::size_t>(lane)], lane * dim + c)
+            << "dim " << dim << ", elements " << n_elements;
+      }
+    }
+  }
+}
+
+TEST_P(Transposed, StoresTheRowOfEachLane) {
+  const int dim = GetParam();
+  for (const int n_elements : {warp_lanes, 5, 1}) {
+    Names names({});
+    Warp warp(dim, n_elements);
+    const kir::Scatter scatter{"y_pack", own_rows("y", dim), kir::Update::set, kir::Sync::none};
+    warp.run(transposed(scatter, has_element(), names, {}), std::vector<bool>(warp_lanes, true));
+    std::map<int, double> expected;
+    for (int lane = 0; lane < n_elements; ++lane) {
+      for (int c = 0; c < dim; ++c) expected[lane * dim + c] = 100 * lane + c;
+    }
+    EXPECT_EQ(warp.stored, expected) << "dim " << dim << ", elements " << n_elements;
+  }
+}
 
 TEST_P(Transposed, AddsWhatEveryLaneWouldAddItself) {
   const int dim = GetParam();
@@ -218,6 +281,37 @@ TEST(CanTranspose, NeedsAWarpAndRowsOfSeveralScalars) {
   kir::Scatter complex = scatter_of(4);
   complex.rows.dtype = DType::complex128;
   EXPECT_FALSE(can_transpose(complex, adding_warps, {}));
+}
+
+TEST(WideRows, AreThoseOfElementsWithEnoughBytes) {
+  EXPECT_TRUE(is_wide(own_rows("x", 8), adding_warps, {}));
+  EXPECT_FALSE(is_wide(own_rows("x", 7), adding_warps, {})) << "56 bytes";
+  EXPECT_TRUE(is_wide(own_rows("x", 7), adding_warps, {.exchanged_bytes = 56}));
+  EXPECT_FALSE(is_wide(own_rows("x", 8), adding_warps, {.exchanged_bytes = 0}));
+  EXPECT_FALSE(is_wide(own_rows("x", 65), adding_warps, {})) << "more than registers hold";
+  EXPECT_FALSE(is_wide(own_rows("x", 8), testing::grid, {})) << "no warps";
+  EXPECT_FALSE(is_wide(scatter_of(8).rows, adding_warps, {})) << "by a Map";
+  kir::Rows rounded = own_rows("x", 32);
+  rounded.stored = DType::float32;
+  EXPECT_FALSE(is_wide(rounded, adding_warps, {})) << "stored apart from what is computed";
+  const kir::Scatter scatter{"y_pack", own_rows("y", 8), kir::Update::set, kir::Sync::none};
+  EXPECT_TRUE(can_transpose(scatter, adding_warps, {.transposed = false}));
+}
+
+TEST(WideRows, AreLoadedByAllLanesOfAWarp) {
+  const ir::Loop loop = testing::make_loop(
+      {testing::direct("x", Access::read, 8), testing::direct("y", Access::write, 2)}, {});
+  const std::string text = testing::strategy_dump(loop, Strategy::direct, adding_warps);
+  EXPECT_NE(text.find("    decl const int64 x_pack_at0 = select((n < end), (n * 8), -1)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("    if (n < end)\n      kernel(x_pack, y_pack)\n      scatter float64 y[n] x2"),
+      std::string::npos)
+      << text;
+  const std::string plain = testing::strategy_dump(loop, Strategy::direct, adding_warps,
+                                                   {.tuning = {.exchanged_bytes = 0}});
+  EXPECT_NE(plain.find("gather x_pack = float64 x[n] x8"), std::string::npos) << plain;
 }
 
 TEST(TransposedAtomics, AllLanesOfAWarpGetThere) {
