@@ -194,6 +194,8 @@ class GroupLoop:
 
     keeps_elements = False
     """Loops with targets in the order of elements are in no group."""
+    template = template_key = None
+    """A group is analysed once."""
     prepared: _core.PreparedLoop
     lent: tuple[Lent, ...] = ()
 

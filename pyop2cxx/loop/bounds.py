@@ -27,7 +27,7 @@ def check_bounds(
     stacklevel: int,
     strict: bool,
     extents: Mapping[Any, Any] | None = None,
-) -> None:
+) -> bool:
     """Check all kernel subscripts with known values against the sizes passed by the loop.
 
     Args:
@@ -39,6 +39,9 @@ def check_bounds(
         strict: Raise an error instead of a warning.
         extents: Number of values behind parameters where the loop says less, by number.
 
+    Returns:
+        Whether there was a warning.
+
     Raises:
         UsageError: A subscript leaves its array. Under a condition equal for all elements, for
             example on a Const, a warning is given instead.
@@ -47,9 +50,10 @@ def check_bounds(
         KernelWarning: As said above.
     """
     if kernel.core.body is None:
-        return
+        return False
     given = loop.check_input(extents or {})
-    for found in _found(kernel.core, Given(given)):
+    outside = _found(kernel.core, Given(given))
+    for found in outside:
         message = _message(kernel, found, arguments(), what)
         if not found.is_guarded:
             raise UsageError(message)
@@ -57,6 +61,7 @@ def check_bounds(
         if strict:
             raise UsageError(f"{message}; strict=True allows no such thing")
         warnings.warn(message, KernelWarning, stacklevel=stacklevel)
+    return bool(outside)
 
 
 class Given:

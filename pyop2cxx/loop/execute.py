@@ -28,6 +28,7 @@ from pyop2cxx.exceptions import (
     UsageError,
     user_line,
 )
+from pyop2cxx.loop import templates
 from pyop2cxx.loop.checks import check_maps, check_values
 from pyop2cxx.loop.exact import ExactRun, without_sums
 from pyop2cxx.loop.numberings import all_current, note_numberings, numberings_after
@@ -576,8 +577,11 @@ def launch_of(loop: Any) -> Callable[[], bool]:
     built = loop.symbolic()
     for constant in built.constants:
         constant.check_readable(f"value for {loop.label}")
+    if templates.launched(loop, built):
+        return _launch_of_prepared(loop, built)
     request = loop.request(built, {})
-    executable = flow.executable(request)
+    asked = flow.wanted(request)
+    executable = flow.executable(request, asked)
     device = runtime.engine.chosen_device(request.backend)
     if device is not None and any(part.kind is Kind.HANDLE for part in loop.parts):
         raise UnsupportedError(
@@ -589,6 +593,7 @@ def launch_of(loop: Any) -> Callable[[], bool]:
         runtime.on_loop(loop)
     if runtime.configuration["tune"] == "online" and seams.tuner().before_first_call(loop):
         loop.prepared = prepared(loop, built, request, flow.executable(request), device)
+    runtime.of(templates.Templates).keep(loop, asked.query)
     return _launch_of_prepared(loop, built)
 
 

@@ -24,7 +24,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.shapes import needs_wrapper, wrapped
-from pyop2cxx.loop import call_data, ragged
+from pyop2cxx.loop import call_data, ragged, templates
 from pyop2cxx.loop import symbolic as building
 from pyop2cxx.loop.bounds import check_bounds
 from pyop2cxx.loop.call_data import CallData, Shared
@@ -165,9 +165,12 @@ class ParLoop(Fixed, Shown):
         self.is_same_on_ranks = runtime.same_on_ranks
         self.seen = runtime.epoch
         self._adapt_kernel()
-        self.built: Symbolic | None = None
+        self.built: Symbolic | None
+        self.template: templates.Template | None
+        runtime.of(templates.Templates).find(self)
         self.line = user_line()
-        self._check_bounds()
+        if self.template is None and self._check_bounds():
+            self.template_key = None  # each such loop is a warning
         self.epoch = -1
         self.recorded: Any = None
         self.prepared: _core.PreparedLoop
@@ -270,13 +273,13 @@ class ParLoop(Fixed, Shown):
             check(fitted, descriptors, stacklevel=level, strict=strict)
             self.kernel = fitted
 
-    def _check_bounds(self) -> None:
-        """Check the kernel's subscripts that are independent of data."""
+    def _check_bounds(self) -> bool:
+        """Check the kernel's subscripts that are independent of data; return whether it warned."""
         level, strict = user_stacklevel(), runtime.configuration["strict"]
         loop = self.symbolic().loop
         rows = ragged.shortest_extents(self.parts) if self.is_ragged else {}
         usual: dict[str, Any] = {"stacklevel": level, "strict": strict, "extents": rows}
-        check_bounds(self.kernel, loop, self._names, self.label, **usual)
+        return check_bounds(self.kernel, loop, self._names, self.label, **usual)
 
     def _names(self) -> list[str]:
         """Names of the arguments in messages."""
@@ -370,6 +373,7 @@ class ParLoop(Fixed, Shown):
         self.parts = self._parts_of(args) if parts is None else parts
         self.__dict__["args"] = owned(args, self, is_shown=False)
         self.built = self.recorded = self._known_call_data = None
+        self.template = self.template_key = None
         self.note_effects()
         self.epoch = -1
 

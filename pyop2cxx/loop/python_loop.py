@@ -135,8 +135,9 @@ class PythonLoop(ParLoop):
         with runtime.at_once():
             super().compute(part)
 
-    def _check_bounds(self) -> None:
+    def _check_bounds(self) -> bool:
         """Do nothing: Python checks subscripts."""
+        return False
 
     def prepare(self) -> None:
         """Prepare the run: check the arguments and choose the text."""

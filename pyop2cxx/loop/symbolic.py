@@ -71,8 +71,8 @@ class Symbolic:
         """
         if self.epoch != runtime.epoch:
             return None
-        memory = _memory_of(parts)
-        if self.numbers != tuple(zip(*_aliases(parts, memory), strict=True)):
+        memory = memory_of(parts)
+        if self.numbers != tuple(zip(*aliases(parts, memory), strict=True)):
             return None
         return replace(self, memory=memory)
 
@@ -109,10 +109,10 @@ def build_together(members: Sequence[Member]) -> list[Symbolic]:
         members: The loops.
     """
     parts = [part for member in members for part in member.parts]
-    maps = tuple({map_.uid: map_ for part in parts for map_ in part.maps}.values())
+    maps = maps_of(parts)
     tosets = _numbered([map_.toset.uid for map_ in maps])
-    found = _memory_of(parts)
-    data, memory = _aliases(parts, found)
+    found = memory_of(parts)
+    data, memory = aliases(parts, found)
     names = runtime.constants
     used = {name for member in members if member.kernel for name in free_names(member.kernel)}
     shared: dict[str, Any] = {
@@ -134,7 +134,35 @@ def build_together(members: Sequence[Member]) -> list[Symbolic]:
     return built
 
 
-def _memory_of(parts: Sequence[Part]) -> Memory:
+def structure_of(parts: Sequence[Part]) -> tuple[Memory, tuple[Map, ...], Hashable] | None:
+    """Return all that the analysis of a loop sees of its arguments.
+
+    Args:
+        parts: The arguments.
+
+    Returns:
+        The memory, the unique Maps, and the rest as a key; None for matrices and handles.
+    """
+    memory = memory_of(parts)
+    kinds: list[Hashable] = []
+    for part, (buffer, _, _) in zip(parts, memory, strict=True):
+        if part.kind not in (Kind.ROWS, Kind.TOTAL) or part.is_of_matrix:
+            return None
+        home = None if part.home is None else part.home.uid
+        through = tuple(map_.uid for map_ in part.maps)
+        what = (part.number, part.kind, part.access, part.layout, part.n_scalars, part.is_field)
+        types = (part.dtype.str, part.compute.str, buffer.is_soa, type(part.data))
+        kinds.append((what, types, through, home))
+    return memory, maps_of(parts), (*kinds, *map(tuple, aliases(parts, memory)))
+
+
+def maps_of(parts: Sequence[Part]) -> tuple[Map, ...]:
+    """Return the unique Maps of arguments in order of first use."""
+    return tuple({map_.uid: map_ for part in parts for map_ in part.maps}.values())
+
+
+def memory_of(parts: Sequence[Part]) -> Memory:
+    """Return where the values of arguments are now."""
     return tuple((b, b.address, b.n_bytes) for b in (part.buffer for part in parts))
 
 
@@ -252,15 +280,16 @@ def _numbered(keys: Sequence[Hashable]) -> list[int]:
     return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
-def aliases(parts: Sequence[Part]) -> tuple[list[int], list[int]]:
+def aliases(parts: Sequence[Part], where: Memory | None = None) -> tuple[list[int], list[int]]:
     """Find arguments with the same array, and arguments with shared memory.
 
     Objects without memory (static mode, Dats not allocated) alias only themselves.
+
+    Args:
+        parts: The arguments.
+        where: Result of `memory_of`, if known.
     """
-    return _aliases(parts, _memory_of(parts))
-
-
-def _aliases(parts: Sequence[Part], where: Memory) -> tuple[list[int], list[int]]:
+    where = memory_of(parts) if where is None else where
     keys: list[Hashable] = []
     spans: list[tuple[int, int]] = []
     for part, (_, address, n_bytes) in zip(parts, where, strict=True):

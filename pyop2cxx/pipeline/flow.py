@@ -488,15 +488,19 @@ def as_it_runs(request: Request) -> tuple[Request, Choice]:
     return request, choose(request)
 
 
-def executable(request: Request) -> _core.Executable:
+def executable(request: Request, asked: Wanted | None = None) -> _core.Executable:
     """Return an Executable of the loop: known, from the disk cache, or compiled now.
+
+    Args:
+        request: The loop.
+        asked: Result of `wanted`, if known.
 
     Raises:
         CompilationError: The compiler rejects the kernel; the message shows the user's line.
         ToolchainError: A compiler or a device is missing or broken.
         UnsupportedError: The device does not support a need of the loop.
     """
-    engine, asked = runtime.engine, wanted(request)
+    engine, asked = runtime.engine, wanted(request) if asked is None else asked
     found = engine.dispatcher.resolve(asked.query)
     if found is not None:
         return found

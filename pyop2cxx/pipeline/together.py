@@ -70,7 +70,8 @@ def compile_together(loops: Iterable[Any]) -> int:
         group = host if wanted.device is None else programs.setdefault(wanted.flags, {})
         group.setdefault((wanted.choice.key, wanted.flags), wanted)
     if len(host) == 1:
-        flow.executable(*(wanted.request for wanted in host.values()))
+        (alone,) = host.values()
+        flow.executable(alone.request, alone)
     elif host:
         _compile_at_once([*host.values()])
     for program in programs.values():
@@ -102,7 +103,7 @@ def _compile_at_once(group: Sequence[flow.Wanted]) -> None:
     runtime.engine.tell_notices()
     for one, (wanted, _) in made.items():
         if one.exception() is not None:
-            flow.executable(wanted.request)
+            flow.executable(wanted.request, wanted)
 
 
 def _compile_as_one(group: Sequence[flow.Wanted]) -> None:

@@ -74,11 +74,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 49_549
+CODE_LINES = 49_625
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 29_751),
-    "all rooms": (None, 64_267),
+    "all rooms": (None, 64_270),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
