@@ -74,7 +74,7 @@ class Templates:
         """
         if loop.template_key is None:
             return
-        empty = [_core.Buffer(runtime.coherence, "none", False, 1, 1) for _ in loop.args]
+        empty = [_core.Buffer(runtime.coherence, "none", False, 1, 1) for _ in loop.parts]
         built = replace(loop.built, memory=(), maps=())
         template = Template(built, loop.prepared.rebound(empty), query)
         self._of_sets.setdefault(loop.iterset, Bounded(_MOST)).keep(loop.template_key, template)

@@ -136,3 +136,15 @@ def test_each_loop_warns() -> None:
                 op2.ParLoop(kernel, cells, x(op2.RW)).compute()
     finally:
         limit.remove_from_namespace()
+
+
+def test_mixed_dats_have_several_arrays(backend: str, analyses: Callable[[], int]) -> None:
+    cells = op2.Set(4, "cells")
+    text = "static void f(double *m, const double *a) { m[0] = a[0]; m[1] = 2 * a[0]; }"
+    kernel = op2.Kernel(text, "f")
+    for i in range(3):
+        mixed = op2.MixedDat([op2.Dat(cells), op2.Dat(cells)])
+        a = op2.Dat(cells, i + np.arange(4.0))
+        op2.ParLoop(kernel, cells, mixed(op2.WRITE), a(op2.READ)).compute()
+        assert mixed[1].data_ro.tolist() == [2.0 * (i + j) for j in range(4)]
+    assert analyses() == 1
