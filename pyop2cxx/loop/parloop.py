@@ -184,7 +184,9 @@ class ParLoop(Fixed, Shown):
 
     def __copy__(self) -> ParLoop:
         made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__, args=owned(self.args, made, is_shown=False))
+        args = owned(self.args, made, is_shown=False)
+        # a copy gets another kernel or other data: no template fits
+        made.__dict__.update(self.__dict__, args=args, template=None, template_key=None)
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -148,3 +148,13 @@ def test_mixed_dats_have_several_arrays(backend: str, analyses: Callable[[], int
         op2.ParLoop(kernel, cells, mixed(op2.WRITE), a(op2.READ)).compute()
         assert mixed[1].data_ro.tolist() == [2.0 * (i + j) for j in range(4)]
     assert analyses() == 1
+
+
+def test_the_loops_of_check_mode_are_no_templates(backend: str) -> None:
+    cells = op2.Set(9, "cells")
+    kernel = op2.Kernel("static void f(int *n) { n[1] += 2; n[0] += 1; }", "f")
+    for check in (True, False, True):
+        for _ in range(2):
+            n = op2.Global(2, [5, 0], "int32")
+            op2.ParLoop(kernel, cells, n(op2.INC), check=check).compute()
+            assert n.data_ro.tolist() == [14, 18]
