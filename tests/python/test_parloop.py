@@ -287,7 +287,9 @@ def test_repeating_a_loop_checks_nothing_again(
         loop.compute()
     assert (len(checks), len(builds), len(lookups)) == (1, 1, 1)
     for _ in range(5):
-        op2.par_loop(kernel, w.edges, *w.args())  # the kernel is checked; the loop is like the first
+        op2.par_loop(
+            kernel, w.edges, *w.args()
+        )  # the kernel is checked; the loop is like the first
     assert (len(checks), len(builds), len(lookups)) == (2, 1, 1)
     np.testing.assert_allclose(w.r.data_ro, 10 * w.expected())
 
