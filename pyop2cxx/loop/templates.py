@@ -15,6 +15,7 @@ from pyop2cxx import _core
 from pyop2cxx.loop.symbolic import structure_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
+from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
     from pyop2cxx.loop.symbolic import Symbolic
@@ -55,7 +56,8 @@ class Templates:
         if loop.is_ragged or runtime.static or runtime.configuration["tune"] == "online":
             return
         structure = structure_of(loop.parts)
-        if structure is None:
+        is_moved = runtime.has_renumbered and isinstance(loop.iterset, Subset)
+        if structure is None or is_moved:
             return
         memory, maps, kinds = structure
         state = runtime.epoch, runtime.n_distributions, runtime.same_on_ranks

@@ -74,7 +74,7 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 49_626
+CODE_LINES = 49_628
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 29_751),
