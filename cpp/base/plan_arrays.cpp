@@ -35,9 +35,8 @@ constexpr std::array table{
                "the target of each lane, group by group"},
     ArrayFacts{
         PlanArray::composed_rows, "rows", "index",
-        "[n_incidences, arity], [n_columns, lanes, arity], [width, n_rows, arity] or [n_rows, "
-        "width, "
-        "arity]",
+        "[n_incidences, arity], [n_columns, lanes, arity], [width, n_rows, arity] or "
+        "[n_rows, width, arity]",
         "where the elements of the incidences lead by a Map; -1 where a padded column has none"},
     ArrayFacts{PlanArray::staged_targets, "ind_map", "int32", "[n_staged of all blocks]",
                "the targets of each block, ascending"},

@@ -12,7 +12,7 @@ namespace op2::lower {
 /// Rows of the other Maps then stand in the order of the incidences, and the element's number is
 /// not looked up first. No array is longer than the Map: each element has one incidence.
 
-/// @brief The Maps that a member reads through beside its target.
+/// @brief Maps of a member's reads, but for the target's own.
 struct Composition {
   std::vector<int> maps;        ///< in the order of first use
   bool needs_elements = false;  ///< the member also reads what belongs to the element

@@ -23,8 +23,8 @@ void fetch_entries(Builder& builder);
 [[nodiscard]] bool can_transpose(const kir::Scatter& scatter, const Facts& facts,
                                  const Tuning& tuning);
 
-/// @brief True for rows of the elements themselves, without a Map, that are so wide that lanes
-/// which each use one read memory in pieces too small for a transaction.
+/// @brief True for rows of the elements themselves, without a Map, from a number of bytes on: lanes
+/// with a row each would read memory in pieces too small for a transaction.
 [[nodiscard]] bool is_wide(const kir::Rows& rows, const Facts& facts, const Tuning& tuning);
 
 /// @brief The loads of wide rows: neighbouring lanes load consecutive scalars, and exchange them.

@@ -25,7 +25,7 @@ class Transposer {
   Transposer(const std::string& pack, const kir::Rows& rows, Names& names, int most_sharers)
       : pack_(pack), rows_(rows), names_(names), most_sharers_(most_sharers) {}
 
-  /// Each lane loads what its neighbours' rows have of consecutive scalars, and gets its own.
+  /// Neighbouring lanes load consecutive scalars of one row after the other, and exchange them.
   [[nodiscard]] kir::Block load(const kir::Expr& is_element) {
     return over_groups(is_element, [this](kir::Block& out, const std::string& at, const Group& of) {
       registers_.clear();
@@ -45,7 +45,7 @@ class Transposer {
     });
   }
 
-  /// Each lane stores into its neighbours' rows what they have of consecutive scalars.
+  /// Neighbouring lanes exchange scalars, and store consecutive ones of one row after the other.
   [[nodiscard]] kir::Block store(const kir::Expr& is_element, kir::Update update, kir::Sync sync) {
     return over_groups(is_element, [&](kir::Block& out, const std::string& at, const Group& of) {
       if (of.n > 1) exchange(out, of);
@@ -155,7 +155,7 @@ class Transposer {
   std::vector<std::string> registers_;
 };
 
-/// Rows that neighbouring lanes can share: they lie together, and registers hold them.
+/// True for rows with scalars side by side, few enough for registers.
 bool can_share(const kir::Rows& rows, const Facts& facts, const Tuning& tuning) {
   const std::variant<kir::Together, kir::Apart> whole = kir::Together{rows.dim};
   return !n_rows(rows) && facts.warp >= tuning.sharing_lanes && rows.dim > 1 &&

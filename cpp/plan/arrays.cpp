@@ -203,7 +203,7 @@ void add_composed(const PlanRequest& request, LoopPlan& plan, const RowsOf& rows
   }
 }
 
-/// Incidences as one array, and Maps in its order.
+/// The array of all incidences, and Maps in the same order.
 void use_entries(const auto& spec, const PlanRequest& request, PlanCache& plans,
                  HostArray incidences, bool is_padded, LoopPlan& plan) {
   if (spec.has_entries) plan.arrays.add(PlanArray::incidences, std::move(incidences));

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "base/column_layout.hpp"
@@ -244,7 +245,7 @@ IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, const P
                [&](std::int64_t to, std::int64_t /*row*/, const Incident& place) {
                  elements[at(to)] = place.entry / inverse.n_occurrences;
                });
-  return compose(map, elements, index_bytes, n_threads);
+  return compose(map, std::move(elements), index_bytes, n_threads);
 }
 
 std::vector<std::uint8_t> corner_codes(const mesh::MapTable& of_elements,

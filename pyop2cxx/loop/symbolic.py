@@ -135,7 +135,7 @@ def build_together(members: Sequence[Member]) -> list[Symbolic]:
 
 
 def structure_of(parts: Sequence[Part]) -> tuple[Memory, tuple[Map, ...], Hashable] | None:
-    """Return all that the analysis of a loop sees of its arguments.
+    """Return the arguments of a loop as the analysis sees them.
 
     Args:
         parts: The arguments.

@@ -56,14 +56,12 @@ class Templates:
         if loop.is_ragged or runtime.static or runtime.configuration["tune"] == "online":
             return
         structure = structure_of(loop.parts)
-        is_moved = runtime.has_renumbered and isinstance(loop.iterset, Subset)
-        if structure is None or is_moved:
+        if structure is None or (runtime.has_renumbered and isinstance(loop.iterset, Subset)):
             return
         memory, maps, kinds = structure
         state = runtime.epoch, runtime.n_distributions, runtime.same_on_ranks
         loop.template_key = (loop.kernel, loop.options, loop.keeps_elements, state, kinds)
-        known = self._of_sets.get(loop.iterset)
-        loop.template = None if known is None else known.find(loop.template_key)
+        loop.template = self._of_sets.get(loop.iterset, Bounded(0)).find(loop.template_key)
         if loop.template is not None:
             loop.built = replace(loop.template.built, memory=memory, maps=maps)
 
@@ -74,12 +72,13 @@ class Templates:
             loop: A `ParLoop`, prepared.
             query: The request that the code was found by.
         """
-        if loop.template_key is None:
+        key, loop.template_key = loop.template_key, None  # of the epoch of the first run
+        if key is None:
             return
         empty = [_core.Buffer(runtime.coherence, "none", False, 1, 1) for _ in loop.parts]
         built = replace(loop.built, memory=(), maps=())
         template = Template(built, loop.prepared.rebound(empty), query)
-        self._of_sets.setdefault(loop.iterset, Bounded(_MOST)).keep(loop.template_key, template)
+        self._of_sets.setdefault(loop.iterset, Bounded(_MOST)).keep(key, template)
 
 
 def launched(loop: Any, built: Symbolic) -> bool:
@@ -89,10 +88,11 @@ def launched(loop: Any, built: Symbolic) -> bool:
         loop: A `ParLoop`.
         built: The loop without data, as now.
     """
-    template, loop.template = loop.template, None
+    template, loop.template = loop.template, None  # of the epoch of the first run
     if template is None or template.built.loop is not built.loop or runtime.on_loop is not None:
         return False
     if runtime.engine.dispatcher.resolve(template.query) is None:
         return False
     loop.prepared = template.prepared.rebound([part.buffer for part in loop.parts])
+    loop.template_key = None
     return True

@@ -15,7 +15,7 @@ using testing::contains;
 using testing::indirect;
 using testing::make_loop;
 
-/// Edges with two ends: targets are those of Map 0, sources those of Map 1.
+/// Edges with two ends: Map 0 leads to targets, Map 1 to sources.
 std::vector<ir::MapRef> ends() {
   std::vector<ir::MapRef> maps = testing::edges_to_nodes();
   maps.front().arity = 1;
